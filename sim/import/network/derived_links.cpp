@@ -90,8 +90,36 @@ std::string words_for(const std::vector<CurvePoint>& points, const char* size) {
          size + " on average";
 }
 
-/// One link, of NICs or inside nodes.
-void derive(ImportedCluster& measured, bool several, Link& link, const std::string& of) {
+constexpr const char* kLeast = "derived: the least that carries the measured times";
+
+/// The largest bandwidth up to the one found that changes the times, and at least `carrying`. Where
+/// another link binds, the search goes on to its bound, and says nothing.
+double bounded(Cluster& cluster, const std::vector<CurvePoint>& points, double carrying,
+               Link& link) {
+  constexpr double kFarAbove = 1.5;
+  constexpr double kUnchanged = 0.05;
+  const double found = link.bandwidth.value;
+  if (!(carrying > 0) || found <= kFarAbove * carrying) return found;
+  const auto with = [&](double value) {
+    link.bandwidth.value = value;
+    return excess(cluster, points);
+  };
+  const double limit = with(found) + kUnchanged;
+  double low = carrying, high = found;
+  if (with(low) <= limit) high = low;
+  constexpr int kHalvings = 12;
+  for (int i = 0; i < kHalvings && high > low; ++i) {
+    const double middle = std::sqrt(low * high);
+    (with(middle) > limit ? low : high) = middle;
+  }
+  link.bandwidth.value = found;
+  return found > kFarAbove * high ? high : found;
+}
+
+/// One link, of NICs or inside nodes. `carrying`: the least bandwidth with which it carries the
+/// measured bytes.
+void derive(ImportedCluster& measured, bool several, Link& link, const std::string& of,
+            double carrying) {
   Cluster& cluster = measured.cluster;
   const std::vector<CurvePoint> large = edge(measured.curve, several, false);
   const std::vector<CurvePoint> small = edge(measured.curve, several, true);
@@ -100,17 +128,24 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
   constexpr double kLeastLatency = 1e-7, kMostLatency = 1e-1;
   const Seconds usual = link.latency;
   // A latency takes part in large sizes' times too, and a bandwidth in those of small ones.
+  bool least = false;
   for (int round = 0; round < 2; ++round) {
-    if (bandwidth)
-      link.bandwidth.value =
-          rounded_to(4, meeting(cluster, large, 1e6, 4e12, false,
-                                [&](double value) { link.bandwidth.value = value; }));
+    if (bandwidth) {
+      const double met = meeting(cluster, large, 1e6, 4e12, false,
+                                 [&](double value) { link.bandwidth.value = value; });
+      const double its = bounded(cluster, large, carrying, link);
+      least = its < met;
+      link.bandwidth.value = rounded_to(4, its);
+    }
     if (latency)
       link.latency =
           Seconds{rounded_to(3, meeting(cluster, small, kLeastLatency, kMostLatency, true,
                                         [&](double value) { link.latency = Seconds{value}; }))};
   }
-  if (bandwidth) measured.sources[of + "_bandwidth"] = words_for(large, "of large sizes");
+  if (bandwidth)
+    measured.sources[of + "_bandwidth"] = least
+                                              ? std::string(kLeast) + ", as another link binds them"
+                                              : words_for(large, "of large sizes");
   if (!latency) return;
   // NCCL's steps have a latency of their own, up to which a link's changes nothing.
   const bool none = link.latency.count() < 1.1 * kLeastLatency;
@@ -121,17 +156,32 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
            : words_for(small, "of up to 64 KiB");
 }
 
-/// Bytes a second that leave a node in the fastest ring.
-double bytes_leaving_node(const ImportedCluster& measured) {
+/// Bytes a second that pass a GPU in the fastest ring on one or several nodes. They are those that
+/// leave a node, too. Where the NVLink switch adds up, a GPU hands it each byte of an all-reduce
+/// once.
+double bytes_of_ring(const ImportedCluster& measured, bool several, bool added_up) {
   double most = 0;
   for (const CurvePoint& point : measured.curve)
     if (const auto outcome = outcome_named(point.collective);
-        outcome && point.nodes > 1 && point.gpus_per_node == measured.cluster.gpus_per_node) {
+        outcome && (point.nodes > 1) == several &&
+        point.gpus_per_node == measured.cluster.gpus_per_node) {
       const int ranks = point.nodes * point.gpus_per_node;
-      most = std::max(most, ring_steps(*outcome, ranks) / ranks *
+      const double share = ring_steps(*outcome, ranks) / ranks;
+      most = std::max(most, (added_up ? std::min(share, 1.) : share) *
                                 static_cast<double>(point.bytes.count) / point.seconds.count());
     }
   return most;
+}
+
+/// Where no time of one node says what a link inside of it carries, it carries at least what those
+/// of several nodes send through a GPU.
+void raise_inside(ImportedCluster& measured) {
+  Cluster& cluster = measured.cluster;
+  if (cluster.gpus_per_node == 1 || measured.sources.contains("intra_bandwidth")) return;
+  const double passing = bytes_of_ring(measured, true, cluster.nvlink_sharp == YesNo::Yes);
+  if (passing <= cluster.intra.bandwidth.value) return;
+  cluster.intra.bandwidth.value = rounded_to(4, passing);
+  measured.sources["intra_bandwidth"] = kLeast;
 }
 
 }  // namespace
@@ -157,13 +207,17 @@ void derive_links(ImportedCluster& measured) {
   const bool several = std::any_of(measured.curve.begin(), measured.curve.end(),
                                    [](const CurvePoint& point) { return point.nodes > 1; });
   if (several && !measured.sources.contains("nics_per_node")) {
-    cluster.nics_per_node = fewest_nics(bytes_leaving_node(measured), cluster.gpus_per_node);
+    cluster.nics_per_node =
+        fewest_nics(bytes_of_ring(measured, true, false), cluster.gpus_per_node);
     if (cluster.nics_per_node > 1)
       measured.sources["nics_per_node"] =
           "inferred: as few as carry the measured bandwidth at 400 Gb/s each";
   }
-  derive(measured, false, cluster.intra, "intra");
-  derive(measured, true, cluster.nic, "nic");
+  derive(measured, false, cluster.intra, "intra",
+         bytes_of_ring(measured, false, cluster.nvlink_sharp == YesNo::Yes));
+  raise_inside(measured);
+  derive(measured, true, cluster.nic, "nic",
+         bytes_of_ring(measured, true, false) / cluster.nics_per_node);
 }
 
 }  // namespace gradcast

@@ -10,7 +10,8 @@ namespace gradcast {
 /// Sets the bandwidths and latencies with which the model meets the measured times on average: of a
 /// NIC by the times on several nodes, inside nodes by those on one. The two largest sizes of each
 /// collective and number of nodes decide the bandwidth, and the two smallest, up to 64 KiB, the
-/// latency. Says in `sources` how; a value that has a source stays.
+/// latency. Where another link binds the times, a bandwidth is the least that carries them. Says in
+/// `sources` how; a value that has a source stays.
 void derive_links(ImportedCluster& measured);
 
 /// Bytes a second that leave a node in NCCL's fastest collective on several nodes, of 1 MiB or

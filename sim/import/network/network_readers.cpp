@@ -97,6 +97,14 @@ BytesPerSecond inside_of(const std::string& device) {
   return {120e9};
 }
 
+/// The generation of the GPUs whose NVLinks a matrix counts. Ampere has 12, and older ones fewer.
+GpuGeneration nvlink_generation(const NetworkFacts& facts) {
+  constexpr int kMostOfAmpere = 12;
+  const GpuGeneration named = generation_of(facts.device);
+  const bool later = named == GpuGeneration::Unknown && facts.nvlinks.value_or(0) > kMostOfAmpere;
+  return later ? GpuGeneration::Hopper : named;
+}
+
 /// An NVLink of such a GPU as NCCL counts it (src/graph/topo.h).
 BytesPerSecond nvlink_of(GpuGeneration generation) {
   if (generation == GpuGeneration::Blackwell) return {40.1e9};
@@ -108,7 +116,7 @@ BytesPerSecond nvlink_of(GpuGeneration generation) {
 BytesPerSecond inside_by(const NetworkFacts& facts) {
   if (!facts.nvlinks) return inside_of(facts.device);
   if (*facts.nvlinks == 0) return {kPcieRate};
-  return {*facts.nvlinks * nvlink_of(generation_of(facts.device)).value};
+  return {*facts.nvlinks * nvlink_of(nvlink_generation(facts)).value};
 }
 
 /// The source of `inside_by`.
@@ -120,10 +128,14 @@ std::string words_for_inside(const NetworkFacts& facts) {
   if (*facts.nvlinks == 0)
     return "inferred from the matrix of nvidia-smi topo -m: PCIe of the third generation, 12 GB/s, "
            "as NCCL counts it";
+  const GpuGeneration counted = nvlink_generation(facts);
+  const char* const whose = generation != GpuGeneration::Unknown ? "such GPUs"
+                            : counted == GpuGeneration::Unknown
+                                ? "unnamed GPUs"
+                                : "Hopper: older GPUs have fewer, and no file names these";
   return "inferred from the matrix of nvidia-smi topo -m: " + std::to_string(*facts.nvlinks) +
-         " NVLinks of " + number_to_text(nvlink_of(generation).value / 1e9) +
-         " GB/s a GPU, as NCCL counts " +
-         (generation == GpuGeneration::Unknown ? "those of unnamed GPUs" : "those of such GPUs");
+         " NVLinks of " + number_to_text(nvlink_of(counted).value / 1e9) +
+         " GB/s a GPU, as NCCL counts those of " + whose;
 }
 
 NetworkFacts facts_in(const TextFile& file, const SaidLayout& said) {
@@ -212,10 +224,12 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
     if (!sources.contains(property)) sources[property] = why;
   };
   constexpr const char* kStep = "not measured: a ring step in NCCL's own model";
-  say("nic_bandwidth", measured.cluster.nodes == 1
-                           ? "not crossed by one node: any value gives the same"
+  const bool one = measured.cluster.nodes == 1;
+  constexpr const char* kNoNic = "not measured: one node crosses no NIC; ";
+  say("nic_bandwidth", one ? std::string(kNoNic) + "100 Gbit/s is assumed for several"
                            : "not measured: 100 Gbit/s is assumed");
-  say("nic_latency", kStep);
+  say("nic_latency",
+      one ? std::string(kNoNic) + "a ring step in NCCL's own model is assumed for several" : kStep);
   say("intra_bandwidth",
       measured.cluster.gpus_per_node == 1 ? "not crossed by one GPU" : words_for_inside(facts));
   say("intra_latency", kStep);

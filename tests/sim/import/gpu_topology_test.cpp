@@ -56,10 +56,10 @@ TEST_CASE("nvidia-smi topo gives GPUs, NICs and NVLinks", "[network]") {
 }
 
 TEST_CASE("behind an NVSwitch an entry names all links of a GPU", "[network]") {
-  CHECK(inside(alike(8, "NV18")) == Approx(18 * 20e9));
+  CHECK(inside(alike(8, "NV18")) == Approx(18 * 20.6e9));  // only Hopper and later have 18
   CHECK(inside(alike(8, "NV12")) == Approx(12 * 20e9));
-  CHECK(inside(alike(16, "NV6")) == Approx(6 * 20e9));   // DGX-2
-  CHECK(inside(alike(4, "NV18")) == Approx(18 * 20e9));  // half of a node
+  CHECK(inside(alike(16, "NV6")) == Approx(6 * 20e9));     // DGX-2
+  CHECK(inside(alike(4, "NV18")) == Approx(18 * 20.6e9));  // half of a node
 }
 
 TEST_CASE("from GPU to GPU the links of a row add up", "[network]") {
@@ -94,7 +94,10 @@ TEST_CASE("an NVLink has the rate of its GPU's generation, where a log names tha
   CHECK(beside("NVIDIA H100 80GB HBM3") == Approx(18 * 20.6e9));
   const Imported alone = network_of({alike(8, "NV18")});
   CHECK_THAT(join(alone.notes.inferred),
-             Contains("18 NVLinks of 20 GB/s a GPU, as NCCL counts those of unnamed GPUs"));
+             Contains("18 NVLinks of 20.6 GB/s a GPU, as NCCL counts those of Hopper: older GPUs "
+                      "have fewer, and no file names these"));
+  CHECK_THAT(join(network_of({alike(8, "NV12")}).notes.inferred),
+             Contains("12 NVLinks of 20 GB/s a GPU, as NCCL counts those of unnamed GPUs"));
   CHECK(alone.cluster->cluster.intra.latency.count() == Approx(3.4e-6));  // a step over NVLink
 }
 
@@ -117,4 +120,14 @@ TEST_CASE("the tool's underlined header is read", "[network]") {
   const Cluster& cluster = network_of({text}).cluster->cluster;
   CHECK(cluster.gpus_per_node == 8);
   CHECK(cluster.nics_per_node == 2);
+}
+
+TEST_CASE("a matrix behind srun's names of ranks is read", "[network]") {
+  std::string text;
+  for (const std::string& line : split_words(alike(4, "NV12", "mlx5_0"), '\n'))
+    text += "0: " + line + "\n";
+  const Cluster cluster = network_of({text}).cluster->cluster;
+  CHECK(cluster.gpus_per_node == 4);
+  CHECK(cluster.nics_per_node == 1);
+  CHECK(cluster.intra.bandwidth.value == Approx(12 * 20e9));
 }
