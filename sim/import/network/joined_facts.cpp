@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "sim/base/error.hpp"
@@ -69,6 +70,28 @@ void note_disagreement(NetworkFacts& facts) {
                                   ": the median stands for them; are all files of one network?");
 }
 
+/// A longer message takes longer. If not, something else took the network or the machine.
+void note_hiccups(NetworkFacts& facts) {
+  constexpr double kHiccup = 1.5;
+  constexpr std::size_t kMostNotes = 10;
+  std::size_t notes = 0;
+  const CollectiveCurve curve = curve_of(facts.points);
+  const auto line_of = [](const CurvePoint& point) {
+    return std::tie(point.collective, point.gpus_per_node, point.library, point.nodes);
+  };
+  for (std::size_t i = 0; i + 1 < curve.size() && notes < kMostNotes; ++i) {
+    const CurvePoint& its = curve[i];
+    const double times = its.seconds / curve[i + 1].seconds;
+    if (line_of(its) != line_of(curve[i + 1]) || times <= kHiccup) continue;
+    ++notes;
+    facts.notes.unknown.push_back(
+        "why " + its.collective + " of " + to_text(its.bytes) + " on " + std::to_string(its.nodes) +
+        " x " + std::to_string(its.gpus_per_node) + " GPUs took " +
+        number_to_text(rounded_to(2, times)) + " times as long as of " +
+        to_text(curve[i + 1].bytes) + ": forecasts take that time; measure it again");
+  }
+}
+
 /// No more NICs than GPUs carry collectives: others are for storage and management.
 void limit_nics(NetworkFacts& facts) {
   const int gpus = facts.gpus_per_node;
@@ -94,23 +117,31 @@ void add_sockets(NetworkFacts& all, const NetworkFacts& sockets) {
                                  "out");
   }
   add(all, std::move(one));
+  all.links_of_tcp = true;
+  all.kind_of_tcp = kind == NetworkKind::Unknown;
   if (latency) all.nic_latency = std::min(*latency, all.nic_latency.value_or(*latency));
   if (!all.nic_bandwidth) return;
   if (other && *other > *sockets.nic_bandwidth) {
     all.nic_bandwidth = other;
     all.network_kind = kind;
+    all.links_of_tcp = all.kind_of_tcp = false;
     return all.notes.unknown.push_back("why iperf3 reached " + to_text(*sockets.nic_bandwidth) +
                                        ": the " + to_text(*other) + " of another file are taken");
   }
   const double leaving = least_leaving_node(all.points);
   const int nics =
       all.nics_per_node > 0 ? all.nics_per_node : fewest_nics(leaving, all.gpus_per_node);
+  if (!(leaving > 0)) return;
+  // NCCL's sockets may reach far less than iperf3's, and forecasts are of NCCL.
   constexpr double kChance = 1.05;
-  if (leaving <= kChance * nics * all.nic_bandwidth->value) return;
-  all.notes.unknown.push_back(
-      "why iperf3 reached " + to_text(*all.nic_bandwidth) + " where a NIC sends " +
-      to_text(BytesPerSecond{rounded_to(3, leaving / nics)}) +
-      " in collectives: those decide nic_bandwidth; is it another network?");
+  const std::string rate = to_text(BytesPerSecond{rounded_to(3, leaving / nics)});
+  if (leaving > kChance * nics * all.nic_bandwidth->value)
+    all.notes.unknown.push_back(
+        "why iperf3 reached " + to_text(*all.nic_bandwidth) + " where a NIC sends " + rate +
+        " in collectives: those decide nic_bandwidth; is it another network?");
+  else
+    all.notes.inferred.push_back("nic_bandwidth: by collectives, in which a NIC sends at least " +
+                                 rate + "; iperf3 reached " + to_text(*all.nic_bandwidth));
   all.nic_bandwidth.reset();
 }
 
@@ -125,6 +156,7 @@ NetworkFacts joined(std::vector<NetworkFacts> files) {
   if (!sockets.kind.empty()) add_sockets(all, sockets);
   limit_nics(all);
   note_disagreement(all);
+  note_hiccups(all);
   return all;
 }
 

@@ -27,6 +27,8 @@ struct NetworkFacts {
   int nics_per_node = 0;
   std::optional<BytesPerSecond> nic_bandwidth{};  // of one flow
   std::optional<Seconds> nic_latency{};           // one way
+  bool links_of_tcp = false;                      // the two were measured over TCP,
+  bool kind_of_tcp = false;                       // and no NCCL says that it used that network
   std::optional<int> nvlinks{};                   // of a GPU; 0: GPUs reach each other by PCIe
   ImportNotes notes;
 };

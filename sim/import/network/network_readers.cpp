@@ -145,8 +145,46 @@ NetworkFacts facts_in(const TextFile& file, const SaidLayout& said) {
   return kFormats.front().read(file, said);  // --kind forced it: this says what is missing
 }
 
-/// The machine that somebody names, with the measured times and their nodes.
-ImportedCluster measured_on(const Cluster& machine, const NetworkFacts& facts) {
+constexpr const char* kSaidByFiles = "said by the imported files";
+
+std::string shown(const Cluster& cluster, const char* property) {
+  return find_property(property).get(cluster);
+}
+
+/// The links and the network that files say, on the machine that somebody names.
+void take_network(ImportedCluster& measured, NetworkFacts& facts) {
+  Cluster& cluster = measured.cluster;
+  const NetworkKind known = cluster.network_kind;
+  const std::string its = " of " + cluster.name + " is " + shown(cluster, "network_kind");
+  const bool no_tcp = known != NetworkKind::Unknown && known != NetworkKind::Tcp;
+  if (facts.network_kind != NetworkKind::Unknown && !facts.kind_of_tcp &&
+      facts.network_kind != known) {
+    cluster.network_kind = facts.network_kind;
+    measured.sources["network_kind"] = kSaidByFiles;
+    if (known != NetworkKind::Unknown)
+      facts.notes.unknown.push_back("why the files' network is " + shown(cluster, "network_kind") +
+                                    " where that" + its +
+                                    ": the files' is taken; are they of that machine?");
+  }
+  if (facts.links_of_tcp && no_tcp && cluster.network_kind == known) {
+    facts.notes.dropped.push_back(
+        "the rate and the round trip that iperf3 measured over TCP: the network" + its +
+        ", where NCCL does not use TCP");
+    return;
+  }
+  if (facts.nic_bandwidth) {
+    cluster.nic.bandwidth = *facts.nic_bandwidth;
+    measured.sources["nic_bandwidth"] = kSaidByFiles;
+  }
+  if (facts.nic_latency) {
+    cluster.nic.latency = *facts.nic_latency;
+    measured.sources["nic_latency"] = kSaidByFiles;
+  }
+}
+
+/// The machine that somebody names, with the measured times, their nodes, and what the files say of
+/// its network.
+ImportedCluster measured_on(const Cluster& machine, NetworkFacts& facts) {
   if (!machine.overrides().empty())
     throw UsageError("--cluster: nodes of '" + machine.name +
                      "' differ, and measured times are for nodes that are alike");
@@ -160,17 +198,27 @@ ImportedCluster measured_on(const Cluster& machine, const NetworkFacts& facts) {
   const auto take = [&](const char* property, int count, int& value) {
     if (count == 0) return;
     value = count;
-    measured.sources[property] = "said by the imported files";
+    measured.sources[property] = kSaidByFiles;
   };
   take("nodes", facts.nodes, measured.cluster.nodes);
   take("gpus_per_node", facts.gpus_per_node, measured.cluster.gpus_per_node);
+  take_network(measured, facts);
+  if (!facts.nccl_settings.text.empty()) {
+    measured.cluster.nccl_settings = facts.nccl_settings;
+    measured.sources["nccl_settings"] = kSaidByFiles;
+  }
+  const GpuGeneration generation = generation_of(facts.device);
+  if (generation != GpuGeneration::Unknown && machine.gpu_generation != GpuGeneration::Unknown &&
+      generation != machine.gpu_generation)
+    facts.notes.unknown.push_back("why the files name the GPU " + facts.device + " where " +
+                                  machine.name + " has those of generation " +
+                                  shown(machine, "gpu_generation") + ": are they of that machine?");
   require_possible(measured.cluster);
   return measured;
 }
 
 /// The properties that files say, and what stands for the others until links are derived.
 ImportedCluster cluster_in(const NetworkFacts& facts) {
-  constexpr const char* kFile = "said by the imported files";
   ImportedCluster measured;
   Cluster& cluster = measured.cluster;
   auto& sources = measured.sources;
@@ -179,17 +227,17 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   cluster.gpus_per_node = std::max(1, facts.gpus_per_node);
   sources["nodes"] = facts.nodes > 0 ? "the most in the imported files; change it by --nodes"
                                      : "not known: change it by --nodes";
-  sources["gpus_per_node"] = facts.gpus_per_node > 0 ? kFile : "not known";
+  sources["gpus_per_node"] = facts.gpus_per_node > 0 ? kSaidByFiles : "not known";
   cluster.nics_per_node = std::max(1, facts.nics_per_node);
-  if (facts.nics_per_node > 0) sources["nics_per_node"] = kFile;
+  if (facts.nics_per_node > 0) sources["nics_per_node"] = kSaidByFiles;
   cluster.network_kind = facts.network_kind;
-  if (facts.network_kind != NetworkKind::Unknown) sources["network_kind"] = kFile;
+  if (facts.network_kind != NetworkKind::Unknown) sources["network_kind"] = kSaidByFiles;
   cluster.gpu_generation = generation_of(facts.device);
   if (cluster.gpu_generation != GpuGeneration::Unknown)
     sources["gpu_generation"] = "inferred: " + facts.device;
   if (facts.nvlink_sharp) {
     cluster.nvlink_sharp = *facts.nvlink_sharp;
-    sources["nvlink_sharp"] = kFile;
+    sources["nvlink_sharp"] = kSaidByFiles;
   } else if (cluster.gpu_generation >= GpuGeneration::Hopper && cluster.gpus_per_node == 8 &&
              !is_amd(cluster.gpu_generation) && has_nvlink(facts.device)) {
     cluster.nvlink_sharp = YesNo::Yes;
@@ -197,15 +245,15 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   }
   if (!facts.nccl_settings.text.empty()) {
     cluster.nccl_settings = facts.nccl_settings;
-    sources["nccl_settings"] = kFile;
+    sources["nccl_settings"] = kSaidByFiles;
   }
   const bool nvlink = facts.nvlinks ? *facts.nvlinks > 0 : has_nvlink(facts.device);
   cluster.intra = {inside_by(facts), nvlink ? kNvlinkStep : kPcieStep};
   cluster.nic = {
       facts.nic_bandwidth.value_or(BytesPerSecond{12e9}),
       facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp ? kTcpStep : kNetworkStep)};
-  if (facts.nic_bandwidth) sources["nic_bandwidth"] = kFile;
-  if (facts.nic_latency) sources["nic_latency"] = kFile;
+  if (facts.nic_bandwidth) sources["nic_bandwidth"] = kSaidByFiles;
+  if (facts.nic_latency) sources["nic_latency"] = kSaidByFiles;
   require_possible(cluster);
   return measured;
 }
@@ -214,7 +262,8 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
 void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
   auto& sources = measured.sources;
   const NetworkKind kind = measured.cluster.network_kind;
-  if (!measured.curve.empty() && (kind == NetworkKind::Tcp || kind == NetworkKind::Unknown)) {
+  if (!facts.nic_bandwidth && least_leaving_node(measured.curve) > 0 &&
+      (kind == NetworkKind::Tcp || kind == NetworkKind::Unknown)) {
     // A share of 100 % would mean a nominal rate, of which sockets reach a part.
     measured.cluster.nic_share = 0.9999;
     sources["nic_share"] = "all: nic_bandwidth is what collectives reach";
@@ -240,6 +289,23 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
       facts.notes.inferred.push_back(std::string(property) + ": " + sources[property]);
 }
 
+/// Takes the layout that somebody says where the files say none: links are measured between two
+/// hosts of any cluster.
+void take_said_layout(ImportedCluster& measured, const SaidLayout& said, NetworkFacts& facts) {
+  const auto take = [&](const char* property, const std::string& flag, std::optional<int> count,
+                        bool in_files, int& value) {
+    if (!count || value == *count) return;
+    if (in_files)
+      return facts.notes.dropped.push_back(flag + " " + std::to_string(*count) +
+                                           ": the files say " + std::to_string(value));
+    value = *count;
+    measured.sources[property] = "said by " + flag;
+  };
+  take("nodes", "--nodes", said.nodes, !facts.points.empty(), measured.cluster.nodes);
+  take("gpus_per_node", "--gpus-per-node", said.gpus_per_node, facts.gpus_per_node > 0,
+       measured.cluster.gpus_per_node);
+}
+
 }  // namespace
 
 bool network_recognises(const FileHead& head) {
@@ -258,6 +324,8 @@ Imported network_read(const std::vector<std::filesystem::path>& paths,
   imported.device = facts.device;
   try {
     imported.cluster = options.machine ? measured_on(*options.machine, facts) : cluster_in(facts);
+    take_said_layout(*imported.cluster, options.layout, facts);
+    require_possible(imported.cluster->cluster);
   } catch (const ValueError& error) {
     throw DataError(paths.front().string(), 0, error.what());
   }
