@@ -85,7 +85,8 @@ Flags import_flags() {
       "that has its links and facts (default: derived from the measured times)");
   flags.add(
       "nodes",
-      "nodes of a collective's table by OSU, or of a training log, where it does not say them");
+      "nodes where no file says them: of a collective's table by OSU, of a link's measurement, of "
+      "nvidia-smi's matrix, of a training log");
   return flags;
 }
 
