@@ -71,15 +71,19 @@ void note_written(const std::string& name) {
          " written before\n";
 }
 
-Interruption::Interruption() {
-  if (caller() != nullptr) return;  // its signals are its own
+Interruption::Interruption()
+    : took_signals_(caller() == nullptr) {  // those of a caller are its own
+  if (!took_signals_) return;
   signal_came = 0;
+  sigaction(SIGINT, nullptr, &interrupt_before_);
+  sigaction(SIGTERM, nullptr, &terminate_before_);
   on_signals(remember);
 }
 
 Interruption::~Interruption() {
-  if (caller() != nullptr) return;
-  on_signals(ends_at_once != 0 ? end : SIG_DFL);
+  if (!took_signals_) return;
+  sigaction(SIGINT, &interrupt_before_, nullptr);
+  sigaction(SIGTERM, &terminate_before_, nullptr);
   // It came when there was nothing left to interrupt here, but who asked wants an end. An exception
   // says it already.
   if (signal_came != 0 && ends_at_once != 0 && std::uncaught_exceptions() == 0) end(SIGINT);

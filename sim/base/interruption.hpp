@@ -15,7 +15,8 @@ void end_when_interrupted(const std::string& program);
 void note_written(const std::string& name);
 
 /// While it lives, the first SIGINT or SIGTERM only sets a flag; a second one ends the process, as
-/// it would without this. A thread that works for a caller asks the caller instead.
+/// it would without this. Then the handlers are those from before. A thread that works for a caller
+/// asks the caller instead.
 class Interruption {
  public:
   Interruption();
@@ -24,6 +25,11 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   static bool asked();
+
+ private:
+  bool took_signals_;
+  struct sigaction interrupt_before_ {};
+  struct sigaction terminate_before_ {};
 };
 
 /// Keeps SIGINT and SIGTERM waiting while something must be done whole.

@@ -98,11 +98,11 @@ bool may_hold_data(const fs::path& folder) {
 
 int run_call(const Call& call, const DataFiles& files, Caller& caller) {
   set_up_once();
+  const WorksForCaller works(caller);  // before a command is asked for its flags: it is called then
   const Command& command = command_named(call.command);
   const std::vector<std::string> words = words_of(call, info_of(command));
   std::vector<const char*> pointers;
   for (const std::string& word : words) pointers.push_back(word.c_str());
-  const WorksForCaller works(caller);
   const StandardFiles standard(files);
   return command.run(static_cast<int>(pointers.size()), pointers.data());
 }

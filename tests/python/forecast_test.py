@@ -293,6 +293,15 @@ class Wrong(unittest.TestCase):
         self.assertIn("KeyboardInterrupt", errors)
         self.assertLess(time.monotonic() - begin, 10)
 
+    def test_ctrl_c_is_pythons_after_any_command(self):
+        for command in ("train", "calibrate", "fit"):
+            with self.subTest(command):
+                gc.run(command, help=True)
+                self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+                with self.assertRaises(KeyboardInterrupt):
+                    os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(5)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

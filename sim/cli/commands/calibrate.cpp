@@ -281,9 +281,9 @@ int print_per_layer(Session& session) {
 }  // namespace
 
 int calibrate(int argc, const char* const* argv) {
-  const Interruption interruption;
   Flags flags = calibration_flags();
   if (!flags.parse(argc, argv)) return 0;
+  const Interruption interruption;
   DataFiles files = DataFiles::standard();
   const CalibrationAsked asked = read_calibration_asked(flags, files);
   const std::unique_ptr<Bench> bench = open_device(asked.device);

@@ -125,9 +125,9 @@ void train_to_the_end(Training& training, const Keeper& keeper, Observer& observ
 }  // namespace
 
 int train(int argc, const char* const* argv) {
-  const Interruption interruption;
   Flags flags = lab::train_flags();
   if (!flags.parse(argc, argv)) return 0;
+  const Interruption interruption;
   try {
     const lab::TrainAsked asked = lab::read_train_asked(flags);
     std::vector<InputFile> inputs;

@@ -195,6 +195,7 @@ TEST_CASE("environment and signal handlers are neither read nor changed", "[libr
   const auto handler = [](int) {};
   std::signal(SIGINT, handler);
   forecaster().sweep(kJob);
+  for (const char* command : {"train", "calibrate"}) forecaster().run(command, {{"help", true}});
   CHECK(std::signal(SIGINT, SIG_DFL) == static_cast<void (*)(int)>(handler));
 }
 
