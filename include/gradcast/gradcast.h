@@ -30,6 +30,10 @@ const char* gradcast_version(void);
 gradcast_forecaster* gradcast_open(const char* data_folder, const gradcast_listener* listener);
 void gradcast_close(gradcast_forecaster* forecaster);
 
+/* Not 0 where a file that it read, or a folder in which it looked for names, is no longer as it
+ * was: this forecaster's answers stay, and a new one's follow the files. */
+int gradcast_changed(const gradcast_forecaster* forecaster);
+
 /* Makes `text` (of that many bytes) what the path `name` stands for. Returns 0, or a code. */
 int gradcast_add(const gradcast_forecaster* forecaster, const char* name, const char* text,
                  size_t bytes, const gradcast_listener* listener);

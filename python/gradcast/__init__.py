@@ -34,19 +34,26 @@ __all__ = [
 ]  # fmt: skip
 
 _usual: Optional[Forecaster] = None
+_began_in: Optional[str] = None
 _lock = threading.Lock()
 
 
 def usual() -> Forecaster:
-    """The forecaster that the functions of this module share, on the package's own data."""
-    global _usual
+    """The forecaster that the functions of this module share, on the package's own data. It is another one
+    once a file that it read has changed, or the folder where relative paths begin: each call answers by the
+    files as they are."""
+    global _usual, _began_in
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed
+        folder = None
     with _lock:
-        if _usual is None:
-            _usual = Forecaster()
+        if _usual is None or folder != _began_in or _usual._handle.changed():
+            _usual, _began_in = Forecaster(), folder
         return _usual
 
 
-def forecast(model: "str | Input | None" = None, **settings: Any) -> Forecast:
+def forecast(model: "str | os.PathLike[str] | Input | None" = None, **settings: Any) -> Forecast:
     """One iteration of one training: see Forecaster.forecast."""
     return usual().forecast(model, **settings)
 

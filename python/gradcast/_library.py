@@ -39,6 +39,7 @@ def _loaded() -> Any:
     library.gradcast_open.restype = ctypes.c_void_p
     library.gradcast_open.argtypes = [ctypes.c_char_p, listener]
     library.gradcast_close.argtypes = [ctypes.c_void_p]
+    library.gradcast_changed.argtypes = [ctypes.c_void_p]
     library.gradcast_add.argtypes = [
         ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, listener,
     ]  # fmt: skip
@@ -168,6 +169,10 @@ class Handle:
     def __del__(self) -> None:
         if getattr(self, "_pointer", None):
             LIBRARY.gradcast_close(self._pointer)
+
+    def changed(self) -> bool:
+        """True where a file or folder that it read is no longer as it was."""
+        return bool(LIBRARY.gradcast_changed(self._pointer))
 
     def add(self, name: str, text: str) -> None:
         """Makes `text` what the path `name` stands for."""

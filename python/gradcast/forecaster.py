@@ -101,7 +101,8 @@ def _has_tqdm() -> bool:
 
 class Forecaster:
     """Answers questions from a folder with models/, traces/ and platforms/ ("": the package's own).
-    Each file is read once. Threads may share one; the interpreter's lock is free while it works. It can be
+    Each file is read once: what changes later changes no answer of this one. (The functions of the module
+    `gradcast` see changes.) Threads may share one; the interpreter's lock is free while it works. It can be
     copied and pickled.
 
     Settings are the flags of the command line (`gradcast simulate --help`), with '_' for '-'; values

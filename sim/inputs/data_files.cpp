@@ -84,18 +84,25 @@ DataFiles DataFiles::standard() {
 }
 
 const std::vector<std::string>& DataFiles::names(const DataKind& kind) const {
+  const std::string key =
+      join({std::string(kind.folder), std::string(kind.prefix), std::string(kind.others)}, "/");
   const std::lock_guard held(known_->lock);
-  const auto [at, is_new] = known_->names.try_emplace(
-      join({std::string(kind.folder), std::string(kind.prefix), std::string(kind.others)}, "/"));
-  if (!is_new) return at->second;
-  for (const fs::path& entry : entries_of(root_ / kind.folder)) {
+  auto at = known_->names.find(key);
+  if (at == known_->names.end()) at = known_->names.emplace(key, listed(kind)).first;
+  return at->second.sorted;
+}
+
+DataFiles::Names DataFiles::listed(const DataKind& kind) const {
+  const fs::path folder = root_ / kind.folder;
+  Names names{kind, stamp_of(folder), {}};  // before it is listed: it may change meanwhile
+  for (const fs::path& entry : entries_of(folder)) {
     const std::string name = entry.stem().string();
     const bool other = !kind.others.empty() && name.starts_with(kind.others);
     if (entry.extension() == ".csv" && name.starts_with(kind.prefix) && !other)
-      at->second.push_back(name);
+      names.sorted.push_back(name);
   }
-  std::sort(at->second.begin(), at->second.end());
-  return at->second;
+  std::sort(names.sorted.begin(), names.sorted.end());
+  return names;
 }
 
 bool DataFiles::has(const DataKind& kind, const std::string& name) const {
@@ -131,10 +138,12 @@ const TextFile& DataFiles::read_once(const std::string& typed, const fs::path& p
   const std::lock_guard held(known_->lock);
   auto content = known_->contents.find(path.native());
   if (content == known_->contents.end()) {
+    const std::optional<FileStamp> stamp = stamp_of(path);
     TextFile file = read_text_file(path);
     std::string sha256 = sha256_hex(file.content);
     content =
-        known_->contents.emplace(path.native(), Content{std::move(file), std::move(sha256)}).first;
+        known_->contents.emplace(path.native(), Content{std::move(file), std::move(sha256), stamp})
+            .first;
   }
   const auto same = [&](const InputFile& input) {
     return input.typed == typed && input.path.native() == path.native();
@@ -147,6 +156,33 @@ const TextFile& DataFiles::read_once(const std::string& typed, const fs::path& p
 DataFiles::Slot& DataFiles::slot_of(const Key& key) const {
   const std::lock_guard held(known_->lock);
   return known_->slots[key];
+}
+
+bool DataFiles::changed() const {
+  // Of what was read just after it was written a stamp says too little: look inside.
+  const auto other = [](std::optional<FileStamp>& stamp, const fs::path& path, auto other_inside) {
+    const std::optional<FileStamp> now = stamp_of(path);
+    if (!stamp || !now) return stamp.has_value() != now.has_value();
+    if (!now->same_file(*stamp)) return true;
+    if (stamp->is_young() && other_inside()) return true;
+    stamp = now;
+    return false;
+  };
+  const std::lock_guard held(known_->lock);
+  for (auto& [key, names] : known_->names)
+    if (other(names.stamp, root_ / names.kind.folder,
+              [&] { return listed(names.kind).sorted != names.sorted; }))
+      return true;
+  for (auto& [path, content] : known_->contents)
+    if (content.stamp && other(content.stamp, path, [&] {
+          try {
+            return read_text_file(path).content != content.file.content;
+          } catch (const DataError&) {
+            return true;
+          }
+        }))
+      return true;
+  return false;
 }
 
 const std::string& DataFiles::sha256_of(const fs::path& path) const {

@@ -4,12 +4,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <typeindex>
 #include <utility>
 #include <vector>
 
+#include "sim/base/file_stamp.hpp"
 #include "sim/base/text_file.hpp"
 
 namespace gradcast {
@@ -105,6 +107,10 @@ class DataFiles {
   /// The SHA-256 of a file that was read, in hexadecimal.
   const std::string& sha256_of(const std::filesystem::path& path) const;
 
+  /// True where a file that was read, or a folder that was listed, is no longer as it was. Costs a
+  /// look at each, and what was written just before it was read is read again.
+  bool changed() const;
+
   /// The files that were read, in the order of reading, each once. Not while another thread reads.
   const std::vector<InputFile>& inputs() const { return inputs_; }
 
@@ -112,6 +118,12 @@ class DataFiles {
   struct Content {
     TextFile file;
     std::string sha256;
+    std::optional<FileStamp> stamp{};  // of a file that can be read twice
+  };
+  struct Names {
+    DataKind kind;
+    std::optional<FileStamp> stamp;  // of the folder
+    std::vector<std::string> sorted;
   };
   struct Slot {
     std::mutex lock{};
@@ -122,13 +134,14 @@ class DataFiles {
   struct Known {
     std::mutex lock{};  // of the maps, and of everybody's inputs
     std::map<std::string, Content> contents{};
-    std::map<std::string, std::vector<std::string>> names{};
+    std::map<std::string, Names> names{};
     std::map<Key, Slot> slots{};
   };
 
   DataFiles(std::filesystem::path root, std::shared_ptr<Known> known)
       : root_(std::move(root)), known_(std::move(known)) {}
 
+  Names listed(const DataKind& kind) const;
   const TextFile& read_once(const std::string& typed, const std::filesystem::path& path);
   Slot& slot_of(const Key& key) const;
 

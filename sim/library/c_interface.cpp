@@ -82,6 +82,10 @@ GRADCAST_EXPORT gradcast_forecaster* gradcast_open(const char* data_folder,
 
 GRADCAST_EXPORT void gradcast_close(gradcast_forecaster* forecaster) { delete forecaster; }
 
+GRADCAST_EXPORT int gradcast_changed(const gradcast_forecaster* forecaster) {
+  return guarded(nullptr, [&](Told&) { return forecaster->files.changed() ? 1 : 0; });
+}
+
 GRADCAST_EXPORT int gradcast_add(const gradcast_forecaster* forecaster, const char* name,
                                  const char* text, size_t bytes,
                                  const gradcast_listener* listener) {

@@ -135,6 +135,38 @@ class Answers(unittest.TestCase):
                              output=pathlib.Path(folder) / "report.html")
             self.assertIn("<svg", page.read_text(encoding="utf-8"))
 
+    def test_a_file_that_changes_changes_the_next_answer(self):
+        text = (ROOT / "platforms" / "10gbe.csv").read_text(encoding="utf-8")
+
+        def bandwidth(forecaster, cluster):
+            return forecaster.forecast("alexnet", cluster=cluster, nodes=2).row["nic_bandwidth"]
+
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            mine = pathlib.Path(folder) / "mine.csv"
+            for speed in ("10.0Gbps", "25.0Gbps", "40.0Gbps"):  # as long as the one after it, and at once
+                mine.write_text(text.replace("9.43Gbps", speed), encoding="utf-8")
+                kept = gc.Forecaster()
+                first = bandwidth(kept, mine)
+                self.assertEqual(bandwidth(gc, mine), first)
+                self.assertIs(gc.usual(), gc.usual())
+                mine.write_text(text.replace("9.43Gbps", "1.00Gbps"), encoding="utf-8")
+                self.assertNotEqual(bandwidth(gc, mine), first)
+                self.assertEqual(bandwidth(kept, mine), first)
+            mine.unlink()
+            with self.assertRaises(gc.InputError):
+                bandwidth(gc, mine)
+            there = {}
+            try:
+                for name, speed in (("a", "10Gbps"), ("b", "25Gbps")):
+                    os.mkdir(os.path.join(folder, name))
+                    os.chdir(os.path.join(folder, name))
+                    pathlib.Path("c.csv").write_text(text.replace("9.43Gbps", speed), encoding="utf-8")
+                    there[name] = bandwidth(gc, "c.csv")
+            finally:
+                os.chdir(before)
+            self.assertNotEqual(there["a"], there["b"])
+
     def test_threads_get_what_one_gets(self):
         def ask(models, into):
             into.extend(gc.forecast(model, cluster="dgx-a100").text for model in models)

@@ -94,3 +94,31 @@ TEST_CASE("several threads read and parse a file once", "[data]") {
   for (const auto& model : models) CHECK(model == models[0]);
   CHECK(files.inputs().size() == 1);
 }
+
+TEST_CASE("files know that one which they read, or a folder of names, has changed", "[data]") {
+  TemporaryFolder folder;
+  const std::string path = folder.write("mine.csv", "# x\n");
+  std::filesystem::create_directory(folder.path / "models");
+  const auto read = [&] {
+    DataFiles files(folder.path);
+    files.read(kModels, path);
+    return files;
+  };
+  CHECK_FALSE(read().changed());
+  const DataFiles same_length = read();
+  folder.write("mine.csv", "# y\n");  // within one step of the clock that stamps files
+  CHECK(same_length.changed());
+  CHECK(same_length.beside().changed());
+  const DataFiles written_alike = read();
+  CHECK_FALSE(written_alike.changed());
+  const DataFiles gone = read();
+  std::filesystem::remove(path);
+  CHECK(gone.changed());
+
+  DataFiles provided(folder.path);
+  provided.provide("text.csv", "# x\n");
+  CHECK_FALSE(provided.has(kModels, "new"));
+  CHECK_FALSE(provided.changed());
+  folder.write("models/new.csv", "# x\n");
+  CHECK(provided.changed());
+}
