@@ -1,5 +1,6 @@
 #include "sim/options/assumption_notes.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -11,10 +12,64 @@
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/compressor_words.hpp"
+#include "sim/inputs/iteration_trace.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 
 namespace gradcast {
+namespace {
+
+/// An A100 of 40 or 80 GB, an H200 and an H100 take the same time for a trace.
+bool alike(const Device& one, const Device& other) {
+  return one.name == other.name ||
+         (one.fp32 && one.fp32 == other.fp32 && one.tf32 == other.tf32 && one.fp16 == other.fp16);
+}
+
+/// The line of a request whose trace was named, and is of another GPU than its cluster has; ""
+/// where they are alike, one of them is not known, or somebody said how fast the cluster's is.
+std::string others_trace_line(const Request& request, const std::vector<Device>& devices,
+                              DataFiles& files) {
+  if (!request.today || request.trace.empty() || request.payload || request.compute) return "";
+  const Cluster cluster = cluster_of(request, files);
+  const bool speed_said =
+      cluster.compute_speed != 1 ||
+      std::any_of(request.changed.begin(), request.changed.end(),
+                  [](const auto& changed) { return changed.name.starts_with("compute_speed"); });
+  if (!names_gpu(cluster) || speed_said) return "";
+  const std::string device = files.parsed(read_trace(request, files), load_iteration_trace)->device;
+  const Device* traced = device_meant(devices, device);
+  const Device& own = gpu_of(cluster, devices);
+  const bool known = traced != nullptr || in_lower_case(device).starts_with("cpu");
+  if (!known || (traced != nullptr && alike(*traced, own))) return "";
+  return "the times of " + request.trace + " are of " + device + ", and the cluster's GPU is " +
+         own.name + (cluster.gpu.empty() ? " (by its generation)" : "") +
+         ": they are taken as they are; --compute-speed scales them, --compute-seconds takes a "
+         "measured time";
+}
+
+}  // namespace
+
+void note_others_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
+  DataFiles others = files.beside();  // no answer rests on them
+  if (!others.has(kDevices, "devices")) return;
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  std::set<std::string> asked;
+  std::set<std::string> told{""};
+  for (const Request& request : requests) {
+    std::string gpu = join({request.trace, request.folder, request.cluster}, "\n");
+    for (const ClusterProperty& changed : request.changed)
+      if (changed.name.starts_with("gpu") || changed.name.starts_with("compute_speed"))
+        gpu += "\n" + changed.name + "=" + changed.value;
+    if (!asked.insert(std::move(gpu)).second) continue;
+    std::string line;
+    try {
+      line = others_trace_line(request, *devices, others);
+    } catch (const ValueError&) {  // a point without an answer, which says why
+    } catch (const DataError&) {
+    }
+    if (told.insert(line).second) flags.note(line);
+  }
+}
 
 void note_density(const Flags& flags, const std::vector<std::string>& compressors) {
   for (const std::string& name : std::set(compressors.begin(), compressors.end()))

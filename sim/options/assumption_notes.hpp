@@ -20,8 +20,12 @@ void note_collective(const Flags& flags, const std::vector<std::string>& compres
 /// family.
 void note_untimed(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
-/// Notes what needs more memory than its GPU has, where the cluster's file names that: each model at
-/// a batch once.
+/// Notes each trace that was named and is of another GPU than the cluster's: its times are not
+/// scaled.
+void note_others_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
+
+/// Notes what needs more memory than its GPU has, where the cluster's file names that: each model
+/// at a batch once.
 void note_memory(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
 /// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a

@@ -86,6 +86,7 @@ int breakeven(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), engines_of(answers, map), answer);
     note_own_fit(flags, contestants.front());
     note_trace_evidence(flags, asked.request, files);
+    note_others_trace(flags, {asked.request}, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);
     note_usual_costs(flags, transfer, asked.request);
     std::vector<std::string> names;

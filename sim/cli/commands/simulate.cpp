@@ -93,6 +93,7 @@ int simulate(int argc, const char* const* argv) {
     note_untimed(flags, {request}, files);
     if (!counts) note_density(flags, {request.compressor});
     note_trace_evidence(flags, request, files);
+    note_others_trace(flags, {request}, files);
     note_memory(flags, {request}, files);
     if (scenario.compresses() && !plan.buckets.empty()) {
       note_transfer(flags, transfer,

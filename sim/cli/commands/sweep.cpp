@@ -223,6 +223,7 @@ class Sweep {
     std::vector<Request> asked;
     for (const SweepPoint& point : tasks_.points) asked.push_back(point.request);
     note_untimed(flags_, asked, files_);
+    note_others_trace(flags_, asked, files_);
     note_memory(flags_, asked, files_);
     note_density(flags_, compressors);
     if (usual) note_collective(flags_, compressors);

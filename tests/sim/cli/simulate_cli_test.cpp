@@ -83,6 +83,52 @@ TEST_CASE("simulate says which run does not fit into its GPUs", "[simulate]") {
              Contains("of a GPU's 16.0 (v100, for the cluster names no GPU;"));
 }
 
+TEST_CASE("a named trace of another GPU than the cluster's is taken as it is, and a note says so",
+          "[simulate]") {
+  const auto notes = [](const std::vector<std::string>& more, const char* preset = "today") {
+    std::vector<std::string> words{"simulate", "--preset", preset,     "--model", "resnet-50",
+                                   "--nodes",  "2",        "--engine", "analytic"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = gradcast_with(words);
+    CHECK(ran.exit_code == 0);
+    return ran.err;
+  };
+  const char* const kSaid =
+      "the times of iteration-resnet-50-v100 are of V100-PCIE-32GB, and the cluster's GPU is "
+      "h100-sxm (by its generation): they are taken as they are";
+  const auto with_trace = [&](const char* cluster, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--trace", "iteration-resnet-50-v100", "--cluster", cluster});
+    return notes(more);
+  };
+  CHECK_THAT(with_trace("dgx-h100"), Contains(kSaid));
+  CHECK_THAT(with_trace("hgx-h200"), Contains("the cluster's GPU is h200: they"));
+  const char* const kLast = "are taken as they are";
+  CHECK_THAT(notes({"--cluster", "dgx-h100"}), !Contains(kLast));  // these are scaled
+  CHECK_THAT(with_trace("dgx-1-v100"), !Contains(kLast));
+  CHECK_THAT(with_trace("dgx-2"), !Contains(kLast));   // of V100s with more memory
+  CHECK_THAT(with_trace("100gbe"), !Contains(kLast));  // names no GPU
+  CHECK_THAT(with_trace("dgx-h100", {"--compute-speed", "3"}), !Contains(kLast));
+  CHECK_THAT(with_trace("dgx-h100", {"--compute-seconds", "50ms"}), !Contains(kLast));
+  CHECK_THAT(notes({"--trace", "iteration-resnet-50-v100", "--cluster", "dgx-h100"}, "paper"),
+             !Contains(kLast));
+
+  TemporaryFolder folder;
+  const auto with_device = [&](const std::string& device) {
+    const std::string model =
+        folder.write("one.csv", "layer,tensor,elements,forward_flops\na,a.w,1000000,1000\n");
+    const std::string trace = folder.write(
+        "trace.csv", "# device: " + device +
+                         "\n# batch: 4\ntensor,forward_seconds,backward_seconds\na.w,0.01,0.02\n");
+    const Ran ran = gradcast_with({"sweep", "--preset", "today", "--model", model, "--trace", trace,
+                                   "--cluster", "dgx-a100", "--nodes", "1,2"});
+    CHECK(ran.exit_code == 0);
+    return ran.err;
+  };
+  CHECK_THAT(with_device("CPU"), Contains("are of CPU, and the cluster's GPU is a100-80gb"));
+  CHECK_THAT(with_device("NVIDIA A100-SXM4-40GB"), !Contains(kLast));
+  CHECK_THAT(with_device("something"), !Contains(kLast));
+}
+
 TEST_CASE("dense communication is its bytes over the NIC, and the last one's latency", "[cli]") {
   for (const std::string& engine : built_engines()) {
     const Json result = simulated(engine, {"--compressor", "dense"})["results"][0];
