@@ -1,5 +1,7 @@
 #include "sim/base/paths.hpp"
 
+#include <dlfcn.h>
+
 #include <string>
 #include <system_error>
 
@@ -85,6 +87,14 @@ fs::path own_program() {
     throw Error(ExitCode::Failure,
                 "cannot tell which file this program is: /proc/self/exe: " + failed.message());
   return program;
+}
+
+fs::path folder_of_code() {
+  Dl_info found{};
+  static const char here = 0;
+  if (::dladdr(&here, &found) == 0 || found.dli_fname == nullptr) return {};
+  std::error_code ignored;
+  return fs::weakly_canonical(found.dli_fname, ignored).parent_path();
 }
 
 }  // namespace gradcast

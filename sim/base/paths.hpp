@@ -33,6 +33,10 @@ std::filesystem::path current_folder();
 /// (1) where there is no /proc.
 std::filesystem::path own_program();
 
+/// The folder of this code: of the shared library, or of the program that has it inside. "" where
+/// the system cannot say.
+std::filesystem::path folder_of_code();
+
 /// Sets the file by which a shell starts this program, where an interpreter runs it.
 void set_own_program(const std::filesystem::path& program);
 

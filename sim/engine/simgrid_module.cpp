@@ -18,8 +18,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kModule = "libgradcast_simgrid.so";
 
-/// The module's file: beside the program, as in a build folder, or where it is installed.
+/// The module's file: beside the library that this is a part of, or where that one's is installed;
+/// beside the program, as in a build folder, or where that one's is installed.
 fs::path module_file() {
+  const fs::path library = folder_of_code();  // within Python the program is Python's
+  for (const fs::path& folder : {library, library / "gradcast"})
+    if (entry_at(folder / kModule) == Entry::File) return folder / kModule;
   const fs::path program = own_program().parent_path();
   const fs::path installed = (program / GRADCAST_SIMGRID_FOLDER).lexically_normal();
   for (const fs::path& folder : {program, installed})

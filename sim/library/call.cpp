@@ -1,7 +1,5 @@
 #include "sim/library/call.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/text.hpp"
 #include "sim/cli/command.hpp"
 #include "sim/inputs/compressor_file.hpp"
@@ -79,15 +78,6 @@ std::vector<std::string> words_of(const Call& call, const CommandInfo& info) {
   return words;
 }
 
-/// The folder of this code: of the shared library, or of the program that has it inside.
-fs::path own_folder() {
-  Dl_info found{};
-  static const char here = 0;
-  if (::dladdr(&here, &found) == 0 || found.dli_fname == nullptr) return {};
-  std::error_code ignored;
-  return fs::weakly_canonical(found.dli_fname, ignored).parent_path();
-}
-
 bool may_hold_data(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_directory(folder / "models", ignored) &&
@@ -112,7 +102,7 @@ DataFiles library_files(const std::string& folder) {
   fs::path chosen = folder;
   if (folder.empty())
     for (const fs::path& above : {fs::path(".."), fs::path("..") / ".."})
-      if (const fs::path shared = own_folder() / above / "share" / "gradcast";
+      if (const fs::path shared = folder_of_code() / above / "share" / "gradcast";
           chosen.empty() && may_hold_data(shared))
         chosen = shared.lexically_normal();
   if (chosen.empty()) return DataFiles::standard();

@@ -181,6 +181,9 @@ class Answers(unittest.TestCase):
         ask(models, alone)
         self.assertEqual(all_, [alone] * 4)
 
+    def test_commands_that_run_every_engine_find_them(self):
+        self.assertIn("engines agree", gc.run("selftest"))
+
     def test_a_copy_answers_when_its_original_is_gone(self):
         expected = gc.forecast("alexnet").text
         for copied in (copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))):
