@@ -63,6 +63,18 @@ void refuse_values_of_switches(const CommandInfo& command, const std::vector<std
   }
 }
 
+/// cxxopts finds no flag in "--model=a" with a line break, and would take it for another word.
+void refuse_line_breaks(const CommandInfo& command, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return;
+    const std::size_t equals = word.find('=');
+    if (!word.starts_with("--") || equals == std::string::npos) continue;
+    if (word.find_first_of("\r\n", equals) != std::string::npos &&
+        command.find(word.substr(2, equals - 2)) != nullptr)
+      throw UsageError(word.substr(0, equals) + ": the value has a line break");
+  }
+}
+
 cxxopts::ParseResult parsed(const CommandInfo& command, const std::vector<std::string>& words) {
   std::vector<const char*> pointers;
   pointers.reserve(words.size());
@@ -84,6 +96,7 @@ const GivenFlag* CommandLine::find(const std::string& name) const {
 }
 
 CommandLine parse_command_line(const CommandInfo& command, const std::vector<std::string>& words) {
+  refuse_line_breaks(command, words);
   const cxxopts::ParseResult result = parsed(command, words);
   CommandLine line;
   for (const cxxopts::KeyValue& given : result.arguments()) {

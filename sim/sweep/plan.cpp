@@ -205,7 +205,7 @@ class Reader {
           require_collective(plan_.axes[i].flag, value);
         } catch (const Error& error) {  // a flag's complaint is none of UsageError's own
           if (error.code() != ExitCode::Usage) throw;
-          refuse(plan_.axes[i].flag, error.what());
+          refuse(named_in(error.what(), settings, plan_.axes[i].flag), error.what());
         }
       }
   }
@@ -218,6 +218,22 @@ class Reader {
     if (std::find(known.begin(), known.end(), name) != known.end()) return;
     throw UsageError("unknown collective '" + name + "'" + did_you_mean(name, known) +
                      " (known: " + join(known) + ")");
+  }
+
+  /// The flag whose value the error quotes: the one that was tried, else one of the others, which
+  /// may be wrong too; else the one that was tried.
+  static std::string named_in(const std::string& what, const SweepSettings& settings,
+                              const std::string& tried) {
+    const std::string wrong = what.substr(0, what.find("did you mean"));
+    std::string found = tried;
+    for (const auto& [flag, value] : settings) {
+      const bool quoted = wrong.find("'" + value + "'") != std::string::npos ||
+                          wrong.find("-" + value + "'") != std::string::npos;  // 'stack-nope'
+      if (!quoted) continue;
+      if (flag == tried) return tried;
+      if (found == tried) found = flag;
+    }
+    return found;
   }
 
   /// The error names its flag. An error that names none is about the value that was just tried.

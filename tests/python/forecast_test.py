@@ -223,6 +223,7 @@ class Wrong(unittest.TestCase):
             ({"model": object()}, "model: object is no text"),
             ({"model": "a\0b"}, "has a zero byte"),
             ({"model": "\ud800"}, "a character that UTF-8 cannot express"),
+            ({"model": "resnet-50\n"}, "--model: the value has a line break"),
             ({"model": "resnet-50", "nodes": []}, "nodes: the list is empty"),
             ({"model": "resnet-50", "nodes": [1, 2]}, "--nodes: '1,2'"),
             ({"model": "resnet-50", "cluster": "/nowhere.csv"}, "/nowhere.csv"),

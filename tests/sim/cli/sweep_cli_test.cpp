@@ -306,6 +306,13 @@ TEST_CASE("a bad plan is one clear line", "[cli][sweep]") {
   refuses({"sweep", "--model=alexnet", "--engine=analytic", "--shard=1/2"}, 2,
           "needs -o, a folder");
   refuses({"sweep", "--model=alexnet", "--collective=auto,ring"}, 2, "unknown collective 'ring'");
+  refuses({"sweep", "--preset=today", "--model=alexnet", "--cluster=nope"}, 2,
+          "--cluster: unknown cluster 'nope'");
+  refuses({"sweep", "--preset=today", "--model=alexnet", "--cluster=dgx-a100,nope"}, 2,
+          "--cluster: unknown cluster 'nope'");
+  refuses({"sweep", "--preset=today", "--model=alexnet", "--stack=nope"}, 2,
+          "--stack: unknown stack 'stack-nope'");
+  refuses({"sweep", "--model=alexnet\n"}, 2, "--model: the value has a line break");
   refuses({"sweep", "--model=alexnet", "--jobs=0"}, 2, "--jobs");
 }
 
