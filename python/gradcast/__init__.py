@@ -90,11 +90,11 @@ def report(
     return usual().report(*answers, output=output, **settings)
 
 
-def ask(command: str, *words: str, progress: Told = True, **settings: Any) -> Answer:
+def ask(command: str, *words: "str | os.PathLike[str]", progress: Told = True, **settings: Any) -> Answer:
     """Any command's answer as rows: see Forecaster.ask."""
     return usual().ask(command, *words, progress=progress, **settings)
 
 
-def run(command: str, *words: str, progress: Told = False, **settings: Any) -> str:
+def run(command: str, *words: "str | os.PathLike[str]", progress: Told = False, **settings: Any) -> str:
     """The text that any command prints: see Forecaster.run."""
     return usual().run(command, *words, progress=progress, **settings)

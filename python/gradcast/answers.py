@@ -10,6 +10,7 @@ import pathlib
 import tempfile
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
+from ._values import write_text
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ class Picture:
         return self.svg
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Writes the picture to a file."""
-        pathlib.Path(path).write_text(self.svg, encoding="utf-8")
+        """Writes the picture to a file. Raises InputError where that fails."""
+        write_text(path, self.svg)
 
 
 def _run(command: str, *words: str, **settings: Any) -> str:

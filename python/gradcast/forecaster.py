@@ -11,6 +11,7 @@ import sys
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 
 from ._library import Handle, Progress, data_folder
+from ._values import path_text, plain
 from .answers import Answer, Forecast
 from .errors import InputError
 from .inputs import Input
@@ -29,11 +30,7 @@ MOST_VALUES = 1_000_000
 
 def _value(name: str, value: Any) -> Any:
     """A setting's value, with numbers of NumPy and PyTorch as Python's, and a list for whatever has several."""
-    if getattr(value, "shape", None) == () and callable(getattr(value, "item", None)):
-        try:
-            return value.item()
-        except Exception as error:  # a tensor on the meta device has none
-            raise InputError(f"{name}: {type(value).__name__} has no value: {str(error):.80}") from None
+    value = plain(name, value)
     if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
         return value
     if isinstance(value, (set, frozenset)):
@@ -110,7 +107,7 @@ class Forecaster:
     what this package makes (Model, Trace, Cluster, ...)."""
 
     def __init__(self, data: "str | os.PathLike[str]" = "") -> None:
-        folder = _path("data", data)
+        folder = path_text("data", data)
         self._handle = Handle(folder or data_folder())
         self._folder = os.path.abspath(folder) if folder else ""
 
@@ -133,19 +130,19 @@ class Forecaster:
             pairs.append((name, _text_of(name, value)))
         return pairs
 
-    def run(self, command: str, *words: str, progress: Told = False, **settings: Any) -> str:
+    def run(self, command: str, *words: "str | os.PathLike[str]", progress: Told = False, **settings: Any) -> str:
         """The text that a command prints: any command of `gradcast --help`. `words` are those without
         a flag.
 
         Raises InputError for a wrong setting or file, and KeyboardInterrupt after ctrl-C."""
         return self._told(command, words, settings, progress)[0]
 
-    def ask(self, command: str, *words: str, progress: Told = True, **settings: Any) -> Answer:
+    def ask(self, command: str, *words: "str | os.PathLike[str]", progress: Told = True, **settings: Any) -> Answer:
         """The answer of a command as rows and summary. Raises as `run` does."""
         return Answer(*self._told(command, words, _for_rows(command, settings), progress))
 
     def _told(
-        self, command: str, words: Sequence[str], settings: "dict[str, Any]", progress: Told
+        self, command: str, words: "Sequence[str | os.PathLike[str]]", settings: "dict[str, Any]", progress: Told
     ) -> Tuple[str, Tuple[str, ...]]:
         if not isinstance(command, str):
             raise InputError(f"{command!r:.60} is no command's name")
@@ -170,9 +167,9 @@ class Forecaster:
 
     def forecast(
         self,
-        model: "str | Input | None" = None,
+        model: "str | os.PathLike[str] | Input | None" = None,
         *,
-        cluster: "str | Input | None" = None,
+        cluster: "str | os.PathLike[str] | Input | None" = None,
         nodes: Optional[int] = None,
         gpus_per_node: Optional[int] = None,
         compressor: Optional[str] = None,
@@ -234,12 +231,12 @@ class Forecaster:
         behind them, and where each comes from. Returns its path."""
         if not answers:
             raise InputError("report: which answers? report(answer, output='report.html')")
-        page = pathlib.Path(_path("report: output", output))
+        page = pathlib.Path(path_text("report: output", output))
         with contextlib.ExitStack() as stack:
             paths = [
                 stack.enter_context(answer._as_file())
                 if isinstance(answer, Answer)
-                else _path("report", answer)
+                else _answer_path(answer)
                 for answer in answers
             ]
             try:
@@ -251,11 +248,11 @@ class Forecaster:
         return page
 
 
-def _path(what: str, value: object) -> str:
-    """A path as a text."""
-    if isinstance(value, (str, os.PathLike)) and isinstance(os.fspath(value), str):
-        return str(os.fspath(value))
-    raise InputError(f"{what}: {type(value).__name__} is no path" + (" and no answer" if what == "report" else ""))
+def _answer_path(value: object) -> str:
+    try:
+        return path_text("report", value)
+    except InputError as error:
+        raise InputError(f"{error} and no answer") from None
 
 
 def _for_rows(command: str, settings: "dict[str, Any]") -> "dict[str, Any]":

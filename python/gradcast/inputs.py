@@ -10,6 +10,7 @@ import pathlib
 import re
 from typing import Any, Type, TypeVar
 
+from ._values import write_text
 from .errors import InputError
 
 Made = TypeVar("Made", bound="Input")
@@ -45,8 +46,8 @@ class Input:
         return f"{hashlib.sha256(self.text.encode()).hexdigest()[:12]}/{self.name}.csv"
 
     def save(self, path: "str | os.PathLike[str]") -> None:
-        """Writes the text to a file."""
-        pathlib.Path(path).write_text(self.text, encoding="utf-8")
+        """Writes the text to a file. Raises InputError where that fails."""
+        write_text(path, self.text)
 
     def __repr__(self) -> str:
         rows = sum(1 for line in self.text.splitlines() if line and not line.startswith("#")) - 1

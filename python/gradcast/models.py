@@ -8,6 +8,7 @@ import tempfile
 from typing import Any, Callable, Optional
 
 from ._seen import Seen
+from ._values import whole
 from .errors import InputError
 from .inputs import Input
 
@@ -60,8 +61,7 @@ class Trace(Input):
         with a row begins, a gradient's backward time from the gradient before it. So backward has the
         recomputation of activation checkpoints. The optimizer's step is not in it. Raises as
         Model.from_torch does, and on the meta device, which computes nothing."""
-        if not isinstance(iterations, int) or isinstance(iterations, bool) or not 1 <= iterations <= 10_000:
-            raise InputError(f"iterations: {iterations!r:.40} is no number from 1 to 10000")
+        iterations = whole("iterations", iterations, 1, 10_000)
         seen = Seen(net, example, loss)
         trace = cls(seen.trace_text(iterations), name)
         trace.model = Model(seen.model_text(), name)

@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 import gradcast as gc  # noqa: E402
+import gradcast.probe  # noqa: E402
 
 ALL = "--all" in sys.argv
 PROGRAM = next((word for word in sys.argv[1:] if not word.startswith("-")), str(ROOT / "build/gradcast"))
@@ -253,6 +254,10 @@ class Wrong(unittest.TestCase):
             (lambda: gc.report(5, output="r.html"), "report: int is no path and no answer"),
             (lambda: gc.report(gc.forecast("alexnet"), output=b"r.html"), "report: output: bytes is no path"),
             (lambda: gc.Trace.from_profiler(None), "NoneType is no torch.profiler.profile and no path"),
+            (lambda: gc.Model("a").save("/nowhere/m.csv"), "cannot write /nowhere/m.csv: No such file"),
+            (lambda: gc.Model("a").save(None), "NoneType is no path"),
+            (lambda: gc.answers.Picture("<svg/>").save("/nowhere/p.svg"), "cannot write /nowhere/p.svg: No such file"),
+            (lambda: gradcast.probe.settings(None), "folder: NoneType is no path"),
             (lambda: gc.Forecaster("\udc80"), "a character that UTF-8 cannot express"),
             (lambda: gc.Forecaster(5), "data: int is no path"),
             (lambda: gc.run("\udc80"), "a character that UTF-8 cannot express"),

@@ -265,8 +265,10 @@ class Wrong(unittest.TestCase):
                     gc.Model.from_torch(net, batch)
                 self.assertIn(line, str(raised.exception))
                 self.assertNotIn("\n", str(raised.exception))
-        with self.assertRaises(gc.InputError):
-            gc.Trace.measure(torch.nn.Linear(8, 8), example, iterations=0)
+        for iterations in (0, 1.5, True, torch.tensor(10_001)):
+            with self.assertRaises(gc.InputError):
+                gc.Trace.measure(torch.nn.Linear(8, 8), example, iterations=iterations)
+        gc.Trace.measure(torch.nn.Linear(8, 8), example, iterations=torch.tensor(1))
         with self.assertRaises(gc.InputError):
             gc.Trace.from_profiler("/nowhere.json")
 

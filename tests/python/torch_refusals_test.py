@@ -3,6 +3,7 @@
 
 usage: torch_refusals_test.py [unittest's arguments]      exit code 77: skipped, there is no torch
 """
+import fractions
 import inspect
 import math
 import os
@@ -63,6 +64,25 @@ class Refusals(unittest.TestCase):
             with self.subTest(**options):
                 self.refused(lambda: gt.hook(**options), part)
 
+    def test_numbers_of_other_types_are_taken(self):
+        class Counts:
+            def __index__(self):
+                return 3
+
+        for given in (torch.tensor(3), Counts()):
+            self.assertEqual(gt.hook("topk", seed=given).settings.seed, 3)
+        self.assertEqual(gt.hook("powersgd", parameter=torch.tensor(3)).settings.parameter, 3)
+        for given in (torch.tensor(0.25), fractions.Fraction(1, 4)):
+            self.assertEqual(gt.hook("topk", given).settings.density, 0.25)
+        self.assertTrue(gt.hook("topk", feedback=torch.tensor(True)).settings.feedback)
+        net = torch.nn.Linear(2, 2)
+        workers = gt.Workers(torch.tensor(2), net, torch.optim.SGD(net.parameters(), lr=1), gt.hook())
+        self.assertEqual(workers.n, 2)
+        for wrong in ({"seed": torch.tensor(3.0)}, {"seed": torch.tensor(True)}, {"density": torch.ones(2)},
+                      {"density": torch.tensor(True)}, {"seed": torch.ones(2, dtype=torch.int64)},
+                      {"density": torch.empty((), device="meta")}):
+            self.refused(lambda: gt.hook("topk", **wrong), next(iter(wrong)))
+
     def test_settings_by_chance(self):
         """Each makes a hook, or is refused in one line."""
         chance = random.Random(1)
@@ -100,8 +120,17 @@ class Refusals(unittest.TestCase):
         workers = gt.Workers(2, net, adam, gt.hook())
         self.refused(lambda: workers.step([]), "2 workers")
         self.refused(lambda: workers.step([lambda: 1.0] * 2), "worker 0")
+        self.refused(lambda: workers.step([net(torch.ones(2)).sum()] * 2), "worker 0 is a Tensor", "a function")
+        self.refused(lambda: workers.step([(torch.ones(2), 1)] * 2), "worker 0 is a tuple", "a function")
+        self.refused(lambda: workers.step(lambda: net(torch.ones(2)).sum()), "losses is a function", "a list")
+        self.refused(lambda: workers.step([lambda: torch.tensor(1.0)] * 2), "worker 0 depends on no parameter")
+        workers.step(lambda: net(torch.ones(2)).sum() for _ in range(2))
+        workers.tested(torch.tensor(50.0))
+        other = torch.optim.SGD(torch.nn.Linear(2, 2).parameters(), lr=1)
+        self.refused(lambda: gt.Workers(2, net, other, gt.hook()), "optimizer holds no parameter of the module")
         self.refused(lambda: workers.tested(50), "no iteration")
-        self.refused(lambda: workers.write("x.json", network="a", dataset="b", batch=1), "tested")
+        self.refused(lambda: gt.Workers(2, net, adam, gt.hook()).write("x.json", network="a", dataset="b", batch=1),
+                     "tested")
 
     def test_a_missing_library_is_one_line_that_says_where_it_was_looked_for(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -121,11 +150,11 @@ class Refusals(unittest.TestCase):
         workers.tested(10)
         with tempfile.TemporaryDirectory() as folder:
             self.refused(lambda: workers.write(f"{folder}/x", network="", dataset="b", batch=1), "network")
-            with self.assertRaises(OSError):
-                workers.write(f"{folder}/none/x", network="a", dataset="b", batch=1)
+            self.refused(lambda: workers.write(f"{folder}/none/x", network="a", dataset="b", batch=1),
+                         f"cannot write {folder}/none/x: No such file or directory")
             os.mkdir(f"{folder}/x")
-            with self.assertRaises(OSError):
-                workers.write(f"{folder}/x", network="a", dataset="b", batch=1)
+            self.refused(lambda: workers.write(f"{folder}/x", network="a", dataset="b", batch=1), "Is a directory")
+            self.refused(lambda: workers.write(None, network="a", dataset="b", batch=1), "NoneType is no path")
             self.assertEqual(os.listdir(folder), ["x"])
 
 

@@ -24,6 +24,7 @@ import os
 import pathlib
 from typing import Any, Dict
 
+from .._values import path_text
 from ..errors import InputError
 from ..inputs import Cluster, Costs, Stack
 from ..models import Model, Trace
@@ -34,7 +35,7 @@ __all__ = ["settings"]
 def settings(folder: "str | os.PathLike[str]") -> Dict[str, Any]:
     """A probe's findings, as settings of `forecast`, `decide` and the others. Raises InputError where the folder is
     none of a probe that came as far as the iteration."""
-    place = pathlib.Path(folder)
+    place = pathlib.Path(path_text("folder", folder))
     try:
         found = json.loads((place / "probe.json").read_text(encoding="utf-8"))
         collective, stack = str(found["collective"]), str(found["stack"])

@@ -8,38 +8,11 @@ from typing import Any, Mapping
 
 from .. import _compressors
 from .._compressors import Compressor
+from .._values import number, whole, word, yes_or_no
 from ..errors import InputError
 
 _MOST_SEED = 2**32 - 1  # as `gradcast train` takes it
 _MOST_ITERATIONS = 100_000_000
-
-
-def number(name: str, value: object, least: float, most: float, *, above: bool = False) -> float:
-    """A finite number from `least` (or above it) to `most`."""
-    right = f"{'above' if above else 'from'} {least:g} to {most:g}"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputError(f"{name} is {value!r:.80}, and must be a number {right}")
-    if not (math.isfinite(value) and least <= value <= most) or (above and value == least):
-        raise InputError(f"{name} is {value!r:.80}, and must be {right}")
-    return float(value)
-
-
-def whole(name: str, value: object, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InputError(f"{name} is {value!r:.80}, and must be a whole number from {least} to {most}")
-    return value
-
-
-def yes_or_no(name: str, value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise InputError(f"{name} is {value!r:.80}, and must be True or False")
-
-
-def word(name: str, value: object, known: tuple[str, ...]) -> str:
-    if isinstance(value, str) and value in known:
-        return value
-    raise InputError(f"{name} is {value!r:.80}, and must be one of {', '.join(known)}")
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import numbers
 import os
 import pathlib
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterable
 
 import torch
 from torch import Tensor
 
+from .._values import cannot_write, number, path_text, plain, whole
 from ..errors import InputError
 from ._exchange import Collective, Exchange, Memory, Turn, exchange
 from ._hook import Hook, pieces_of
-from ._settings import Settings, number, whole
+from ._settings import Settings
 
 _MOST_WORKERS = 1024  # as `gradcast train` has it
 
@@ -49,6 +52,9 @@ class Workers:
         pieces = pieces_of(module)
         self._names = [piece.name for piece in pieces]
         self._parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
+        if held.isdisjoint(map(id, self._parameters)):
+            raise InputError("optimizer holds no parameter of the module, and would train nothing of it")
         self._optimizer = optimizer
         self._columns = _optimizer_columns(optimizer, settings)
         device = self._parameters[0].device
@@ -65,11 +71,19 @@ class Workers:
         self._rows: list[dict[str, Any]] = []
         self._before = (0, 0, 0)  # iteration, elements and bytes at the last test
 
-    def step(self, losses: Sequence[Callable[[], Tensor]]) -> float:
+    def step(self, losses: Iterable[Callable[[], Tensor]]) -> float:
         """One iteration. losses: a function for each worker, which computes the loss of its batch, a scalar tensor.
-        Returns their mean. Raises InputError if there are more or fewer functions than workers."""
+        Returns their mean. Raises InputError if there are more or fewer functions than workers, and for what is none
+        or gives no loss to train by."""
+        if not isinstance(losses, Iterable) or isinstance(losses, Tensor):
+            raise InputError(f"losses is a {type(losses).__name__}, and must be a list of functions, one a worker")
+        losses = list(losses)
         if len(losses) != self.n:
             raise InputError(f"{len(losses)} losses, and there are {self.n} workers")
+        for worker, loss_of in enumerate(losses):
+            if not callable(loss_of):
+                raise InputError(f"the loss of worker {worker} is a {type(loss_of).__name__}, and must be a function "
+                                 "that computes it, like lambda: loss(net(x), y)")
         values = []
         for worker, loss_of in enumerate(losses):
             self._optimizer.zero_grad(set_to_none=True)
@@ -78,6 +92,8 @@ class Workers:
             loss = loss_of()
             if not isinstance(loss, Tensor) or loss.numel() != 1:
                 raise InputError(f"the loss of worker {worker} is no scalar tensor")
+            if not loss.requires_grad:
+                raise InputError(f"the loss of worker {worker} depends on no parameter that is trained")
             loss.backward()  # type: ignore[no-untyped-call]
             values.append(float(loss.detach()))
             flat = self._gradients[worker]
@@ -112,7 +128,7 @@ class Workers:
 
     def write(self, path: str | os.PathLike[str], *, network: str, dataset: str, batch: int) -> None:
         """Writes a file that `gradcast tta --training` reads: a row for each test. batch: samples of one worker in an
-        iteration. The file is whole or absent."""
+        iteration. The file is whole or absent. Raises InputError where it cannot be written."""
         if not self._rows:
             raise InputError("nothing was tested yet: call tested(accuracy_percent) first")
         for name, text in (("network", network), ("dataset", dataset)):
@@ -131,13 +147,16 @@ class Workers:
                     "results": [{**columns, **row} for row in self._rows],
                     "summary": {"parameters": sum(part.numel() for part in self._parameters),
                                 "warmup_iterations": settings.warmup_iterations}}
-        whole_path = pathlib.Path(path)
+        whole_path = pathlib.Path(path_text("write", path))
         written = whole_path.with_name(f".{whole_path.name}.{os.getpid()}.part")
         try:
             written.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
             written.replace(whole_path)
+        except OSError as error:
+            raise cannot_write(whole_path, error) from None
         finally:
-            written.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                written.unlink(missing_ok=True)
 
     def _split(self, flat: Tensor) -> list[Tensor]:
         return list(torch.split(flat, [parameter.numel() for parameter in self._parameters]))
@@ -192,8 +211,8 @@ def _optimizer_columns(optimizer: torch.optim.Optimizer, settings: Settings) -> 
     group = optimizer.param_groups[0]
     columns = {}
     for column, key in (("learning_rate", "lr"), ("momentum", "momentum"), ("weight_decay", "weight_decay")):
-        value = group.get(key)
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = plain(key, group.get(key))
+        if isinstance(value, numbers.Real) and not isinstance(value, bool):
             columns[column] = float(value)
     if settings.momentum_correction > 0:
         columns["momentum"] = settings.momentum_correction
