@@ -8,12 +8,14 @@ import io
 import os
 import pathlib
 import re
-from typing import Any, Type, TypeVar
+import warnings
+from typing import Any, Tuple, Type, TypeVar
 
 from ._values import write_text
 from .errors import InputError
 
 Made = TypeVar("Made", bound="Input")
+UNKNOWN = "not known: "
 
 
 class Input:
@@ -45,6 +47,13 @@ class Input:
         """The name by which settings know it: two texts never share one."""
         return f"{hashlib.sha256(self.text.encode()).hexdigest()[:12]}/{self.name}.csv"
 
+    @property
+    def notes(self) -> Tuple[str, ...]:
+        """The sentences that `gradcast import` wrote into the file's comments: what it used, left out, inferred,
+        and what is not known."""
+        comments = (line[1:].strip() for line in self.text.splitlines() if line.startswith("#"))
+        return tuple(line for line in comments if line.startswith(("used: ", "left out: ", "inferred: ", UNKNOWN)))
+
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Writes the text to a file. Raises InputError where that fails."""
         write_text(path, self.text)
@@ -52,6 +61,14 @@ class Input:
     def __repr__(self) -> str:
         rows = sum(1 for line in self.text.splitlines() if line and not line.startswith("#")) - 1
         return f"<{type(self).__name__.lower()} {self.name}: {rows} rows>"
+
+
+def warned(made: Made) -> Made:
+    """The same, after a warning for each thing that `gradcast import` could not know of it."""
+    for note in made.notes:
+        if note.startswith(UNKNOWN):
+            warnings.warn(f"{made.name}: {note}", stacklevel=3)
+    return made
 
 
 class Cluster(Input):
@@ -92,7 +109,7 @@ class Cluster(Input):
         from .forecaster import Forecaster
 
         Forecaster().run("import", *map(str, files), output=output, name=name, **settings)
-        return cls.from_file(pathlib.Path(output) / "platforms" / f"{name}.csv")
+        return warned(cls.from_file(pathlib.Path(output) / "platforms" / f"{name}.csv"))
 
 
 class Costs(Input):
@@ -137,7 +154,7 @@ class Runs(Input):
         from .forecaster import Forecaster
 
         Forecaster().run("import", *map(str, files), output=output, name=name, **settings)
-        return cls.from_file(pathlib.Path(output) / "traces" / f"measured-{name}.csv")
+        return warned(cls.from_file(pathlib.Path(output) / "traces" / f"measured-{name}.csv"))
 
 
 def _is_path(text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional
 from ._seen import Seen
 from ._values import whole
 from .errors import InputError
-from .inputs import Input
+from .inputs import Input, warned
 
 
 class Model(Input):
@@ -71,11 +71,15 @@ class Trace(Input):
     def from_profiler(cls, profile: Any, *, name: str = "mine", **settings: Any) -> "Trace":
         """The trace of a torch.profiler.profile that has ended (steps told by profile.step(),
         record_shapes=True), or of the path of one that was exported. Settings: those of `gradcast
-        import` (batch=..., iteration_seconds=...). Raises InputError where gradients cannot be told."""
+        import` (batch=..., iteration_seconds=...). `notes` has what was used, left out and inferred, and what is
+        not known, of which it warns too. Raises InputError where gradients cannot be told."""
         from .forecaster import Forecaster
 
         if not hasattr(profile, "export_chrome_trace") and not isinstance(profile, (str, os.PathLike)):
             raise InputError(f"{type(profile).__name__} is no torch.profiler.profile and no path of one")
+        for setting in ("output", "help"):
+            if setting in settings:
+                raise InputError(f"{setting}: from_profiler gives a Trace, and writes no files; save() does")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace.json"
             if hasattr(profile, "export_chrome_trace"):
@@ -91,4 +95,4 @@ class Trace(Input):
             [model_file] = (made / "models").glob("*.csv")
             trace = cls(trace_file.read_text(encoding="utf-8"), name)
             trace.model = Model(model_file.read_text(encoding="utf-8"), name)
-        return trace
+        return warned(trace)

@@ -98,7 +98,12 @@ class Answers(unittest.TestCase):
         self.assertEqual(gc.forecast("alexnet", cluster=cluster).row["ranks"], 8)
 
     def test_the_profilers_trace_is_read_from_its_file(self):
-        trace = gc.Trace.from_profiler(ROOT / "tests/sim/import/traces/resnet50-ddp-a100x2.json.gz", name="mine")
+        file = ROOT / "tests/sim/import/traces/resnet50-ddp-a100x2.json.gz"
+        with self.assertWarnsRegex(UserWarning, "mine: not known: the batch"):
+            trace = gc.Trace.from_profiler(file, name="mine")
+        self.assertTrue(any(note.startswith("used: ") for note in trace.notes))
+        with self.assertRaisesRegex(gc.InputError, "output: from_profiler gives a Trace"):
+            gc.Trace.from_profiler(file, output="/nowhere")
         self.assertIn("mine", repr(trace.model))
         forecast = gc.forecast(trace=trace, cluster="dgx-a100", nodes=2)
         self.assertEqual((forecast.row["model"], forecast.row["tensors"]), ("mine", 161))
