@@ -6,7 +6,7 @@ import contextlib
 import math
 import statistics
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from .errors import InputError
 
@@ -26,7 +26,7 @@ class Seen:
             raise InputError(f"{type(net).__name__} is no torch.nn.Module")
         self.torch = torch
         self.net = net
-        self.example = example if isinstance(example, tuple) else (example,)
+        self.example = tuple(_leaf(its) for its in (example if isinstance(example, tuple) else (example,)))
         self.loss = loss or sum_of_all
         self.parameters: Dict[Any, str] = {p: n for n, p in net.named_parameters() if p.requires_grad}
         if not self.parameters:
@@ -89,6 +89,23 @@ class Seen:
             for parameter, gradient in kept.items():
                 parameter.grad = gradient
 
+    @contextlib.contextmanager
+    def _put_back(self) -> Iterator[None]:
+        """Afterwards buffers (running averages, counters) and the random numbers to come are as before."""
+        buffers = [(module, name, buffer, buffer.detach().clone()) for module in self.net.modules()
+                   for name, buffer in module._buffers.items() if buffer is not None]
+        gpus = {tensor.device.index for tensor in (*self.parameters, *tensors_in(self.example)) if tensor.is_cuda}
+        with self.torch.random.fork_rng(devices=sorted(gpus)):
+            try:
+                yield
+            finally:
+                with self.torch.no_grad():
+                    for module, name, buffer, content in buffers:
+                        if not _is_expanded(buffer):
+                            buffer.copy_(content)
+                        if module._buffers[name] is not buffer:  # the module put another in its place
+                            module._buffers[name] = buffer
+
     def _saving(self, on_saved: Optional[Callable[[Any], None]]) -> Any:
         if on_saved is None:
             return contextlib.nullcontext()
@@ -123,7 +140,7 @@ class Seen:
             begun.append(counter.get_total_flops())
             kept.append([0, 0])
 
-        with counter, saved.watching():
+        with self._put_back(), counter, saved.watching():
             self._passes(before, ready.append, on_saved)
         if not ready:
             raise InputError("no gradient became ready in the backward pass")
@@ -162,7 +179,7 @@ class Seen:
             )
         unused = [text for parameter, text in self.parameters.items() if parameter not in got]
         if unused:
-            lines.append(f"# without a gradient, and left out: {', '.join(unused)}")
+            lines.append(f"# without a gradient, and left out: {', '.join(map(_one_line, unused))}")
         return lines
 
     def _buffers(self, rows: List[Any]) -> Dict[Any, List[int]]:
@@ -206,7 +223,7 @@ class Seen:
             dtype = TYPES[str(parameter.dtype).rpartition(".")[2]]
             layer = self.names[module] or tensor.rpartition(".")[0] or tensor
             lines.append(
-                f"{layer},{tensor},{parameter.numel()},{flops},{dtype},{shape},{elements},{others}"
+                f"{_cell(layer)},{_cell(tensor)},{parameter.numel()},{flops},{dtype},{shape},{elements},{others}"
                 + ("".join(f",{its}" for its in its_buffers) if buffers else "")
             )
         return "\n".join(lines) + "\n"
@@ -222,6 +239,29 @@ class Seen:
             raise InputError("a trace is measured, and the meta device computes nothing: Model.from_torch takes it")
         forward: Dict[Any, List[float]] = {}
         backward: Dict[Any, List[float]] = {}
+        with self._put_back():
+            self._time(iterations, forward, backward)
+        device = next(iter(self.parameters)).device
+        name = self.torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+        lines = [
+            f"# device: {name}",
+            f"# batch: {self.batch}",
+            f"# measured by gradcast.Trace.measure: medians of {iterations} iterations",
+            "tensor,forward_seconds,backward_seconds",
+        ]
+        told = set()
+        for parameter in self._rows():
+            module = self.owner[parameter]
+            ahead = 0.0
+            if module not in told:
+                told.add(module)
+                ahead = statistics.median(forward.get(module, [0.0]))
+            behind = statistics.median(backward.get(parameter, [0.0]))
+            lines.append(f"{_cell(self.parameters[parameter])},{ahead:.9f},{behind:.9f}")
+        return "\n".join(lines) + "\n"
+
+    def _time(self, iterations: int, forward: Dict[Any, List[float]], backward: Dict[Any, List[float]]) -> None:
+        """Adds the seconds of each iteration, after two that warm up."""
         for number in range(iterations + 2):
             marks: List[Tuple[Any, float]] = [(None, self._now())]
             ends: List[Tuple[Any, float]] = []
@@ -242,24 +282,26 @@ class Seen:
             for parameter in _last_of_each([parameter for parameter, _ in ends]):
                 backward.setdefault(parameter, []).append(latest[parameter] - last)
                 last = latest[parameter]
-        device = next(iter(self.parameters)).device
-        name = self.torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
-        lines = [
-            f"# device: {name}",
-            f"# batch: {self.batch}",
-            f"# measured by gradcast.Trace.measure: medians of {iterations} iterations",
-            "tensor,forward_seconds,backward_seconds",
-        ]
-        told = set()
-        for parameter in self._rows():
-            module = self.owner[parameter]
-            ahead = 0.0
-            if module not in told:
-                told.add(module)
-                ahead = statistics.median(forward.get(module, [0.0]))
-            behind = statistics.median(backward.get(parameter, [0.0]))
-            lines.append(f"{self.parameters[parameter]},{ahead:.9f},{behind:.9f}")
-        return "\n".join(lines) + "\n"
+
+
+def _leaf(value: Any) -> Any:
+    """The same values, whose gradients are nobody else's: backward adds nothing to the user's tensors, and goes no
+    further than these."""
+    if getattr(value, "requires_grad", False):
+        return value.detach().requires_grad_()
+    if type(value) is dict:
+        return {key: _leaf(its) for key, its in value.items()}
+    return type(value)(map(_leaf, value)) if type(value) in (list, tuple) else value
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.splitlines())
+
+
+def _cell(name: str) -> str:
+    """A name in a row of CSV."""
+    text = _one_line(name)
+    return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"#') else text
 
 
 def _more_formulas() -> Dict[Any, Any]:
@@ -354,6 +396,11 @@ def _memory(tensor: Any) -> int:
 def _is_sparse(tensor: Any) -> bool:
     """True for a tensor that has no memory of its own but that of its indices and values."""
     return "strided" not in str(tensor.layout)
+
+
+def _is_expanded(tensor: Any) -> bool:
+    """True for a tensor that has one number in several places: nothing writes into it."""
+    return not _is_sparse(tensor) and any(step == 0 and size > 1 for step, size in zip(tensor.stride(), tensor.shape))
 
 
 def _memories(value: Any) -> Set[int]:

@@ -22,7 +22,7 @@ class Model(Input):
     ) -> "Model":
         """The model of a torch.nn.Module. `example`: an input batch, or a tuple of several (first
         dimension: samples). One forward and one backward pass are made, on the module as it is; its
-        gradients are put back.
+        gradients and buffers, the example's gradients and PyTorch's random numbers are put back.
 
         Rows stand in the order in which gradients become ready, the last one first. forward_flops are
         of one sample (torch.utils.flop_counter: 2 per multiply-accumulate of convolutions and

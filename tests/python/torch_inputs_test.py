@@ -236,6 +236,34 @@ class Models(unittest.TestCase):
                 self.assertTrue(all(float(row["backward_seconds"]) >= 0 for row in rows_of(trace.text)))
                 self.assertGreater(gc.forecast(trace=trace, cluster="1gbe").seconds, 0)
 
+    def test_the_module_the_example_and_random_numbers_are_as_before(self):
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Dropout(0.5),
+                                  torch.nn.Flatten(), torch.nn.Linear(4 * 36, 5))
+        net[0].weight.grad = torch.ones_like(net[0].weight)
+        example = torch.full((2, 3, 8, 8), 5.0, requires_grad=True)
+        before = {name: value.clone() for name, value in net.state_dict().items()}
+        mean, numbers = net[1].running_mean, torch.get_rng_state()
+        gc.Model.from_torch(net, example)
+        gc.Trace.measure(net, example, iterations=1)
+        with self.assertRaises(gc.InputError):
+            gc.Model.from_torch(net, example, loss=lambda output: output.nothing)
+        for name, value in net.state_dict().items():
+            self.assertTrue(torch.equal(value, before[name]), name)
+        self.assertIs(net[1].running_mean, mean)
+        self.assertTrue(torch.equal(torch.get_rng_state(), numbers))
+        self.assertIsNone(example.grad)
+        self.assertTrue(torch.equal(net[0].weight.grad, torch.ones_like(net[0].weight)))
+        self.assertIsNone(net[4].weight.grad)
+
+    def test_any_name_of_a_layer_makes_a_file(self):
+        for name in ("a,b", '"q"', "#c", "é x", "n\nl"):
+            net = torch.nn.Module()
+            net.add_module(name, torch.nn.Linear(4, 4))
+            net.forward = lambda x, net=net, name=name: getattr(net, name)(x)
+            with self.subTest(name):
+                trace = gc.Trace.measure(net, torch.randn(2, 4), iterations=1)
+                self.assertEqual(gc.forecast(trace=trace, cluster="1gbe", nodes=2).row["tensors"], 2)
+
     def test_a_profile_without_a_gpu_is_one_line(self):
         net = torch.nn.Linear(64, 64)
         with torch.profiler.profile(record_shapes=True) as profile:
