@@ -35,7 +35,7 @@ sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 import gradcast.torch as gt  # noqa: E402
 import made  # noqa: E402
 from gradcast.torch import _exchange  # noqa: E402
-from worlds import (ALL, BATCH, DENSITY, END, LONG, LOOK, RESUMED, SCALED, SENT, TIMEOUT, flat, in_world,  # noqa: E402
+from worlds import (ALL, BATCH, DENSITY, END, LONG, LOOK, RESUMED, SCALED, SENT, SENT_OF_16_BITS, TIMEOUT, flat, in_world,  # noqa: E402
                     learning_rate_of, of_each_tensor, options_of, takes_density, world_of_all, world_to_kill,
                     world_to_resume)
 
@@ -137,6 +137,14 @@ class Processes(Folder):
                     sent = forecast(self.folder, options["compressor"], 2, [], flags)[1]
                     self.assertEqual(by_rings(wire, 2), sent)
 
+    def test_powersgd_sends_numbers_of_the_gradients_type_as_the_forecast_has_it(self):
+        for number, (options, flags) in enumerate(SENT_OF_16_BITS):
+            for answer in self.answers[2]:
+                wire, bytes_sent = answer["sent of 16 bits"][number]
+                self.assertEqual(bytes_sent, sum(its for _, its in wire))
+                payload, sent = forecast(self.folder, "powersgd", 2, [], [*flags, "--parameter-type", "bf16"])
+                self.assertEqual((bytes_sent, by_rings(wire, 2)), (payload, sent))
+
     def test_dense_by_the_hook_is_plain_ddp_to_the_bit(self):
         for answer in self.answers[2]:
             self.assertTrue(torch.equal(answer["plain"], answer["dense"]))
@@ -233,6 +241,24 @@ class SimulatedWorkers(Folder):
             for parameter, old, dtype in zip(net.parameters(), before, types):
                 self.assertEqual(parameter.grad.dtype, dtype)
                 self.assertFalse(torch.equal(parameter, old))
+
+    def test_what_powersgd_rounds_is_made_up_for(self):
+        """Of one gradient again and again, the mean of what arrives comes to be that gradient, also where both workers'
+        numbers are rounded on the way. Of rank 1, a matrix of rank 12 takes some iterations."""
+        for dtype, mode in ((torch.bfloat16, "code"), (torch.bfloat16, "paper"), (torch.float16, "code"),
+                            (torch.float16, "paper")):
+            with self.subTest(dtype=dtype, mode=mode):
+                torch.manual_seed(1)
+                net = torch.nn.Linear(20, 12, dtype=dtype)
+                wanted = [torch.randn(12, 20).to(dtype) for _ in range(2)]
+                workers = gt.Workers(2, net, torch.optim.SGD(net.parameters(), lr=0.0),
+                                     gt.hook("powersgd", mode=mode, parameter=1))
+                arrived = torch.zeros(12, 20)
+                for _ in range(300):
+                    workers.step([lambda its=its: (net.weight * its).sum() + net.bias.sum() for its in wanted])
+                    arrived += net.weight.grad / 300
+                mean = sum(its.float() for its in wanted) / 2
+                self.assertLess(float((arrived - mean).norm() / mean.norm()), 0.1)
 
     def test_parameters_that_the_optimizer_lacks_do_not_add_up(self):
         """Their gradients would take the place of others' in a selection over the whole model."""

@@ -137,6 +137,20 @@ def sent_by(data, shards, rank, options, flags):
     return wire.asked, training.hook.bytes_sent_last
 
 
+SENT_OF_16_BITS = [({"compressor": "powersgd"}, []),
+                   ({"compressor": "powersgd", "mode": "paper", "parameter": 4}, ["--mode", "paper", "--parameter", 4])]
+
+
+def sent_of_16_bits(options):
+    """As `sent_by`, of bfloat16 gradients."""
+    torch.manual_seed(dist.get_rank())
+    ddp, hook = wrapped(made.LeNet5().bfloat16(), options)
+    for _ in range(3):
+        with Wire() as wire:
+            ddp(torch.randn(4, 1, 28, 28, dtype=torch.bfloat16)).float().square().mean().backward()
+    return wire.asked, hook.bytes_sent_last
+
+
 # Options of trainings whose loss is scaled: nothing is drawn, and buckets decide nothing. Codes by themselves hide an
 # infinity of one process from the others.
 SCALED = [{"compressor": "topk", "density": 0.05, "selection": "per-tensor"}, {"compressor": "powersgd"},
@@ -190,6 +204,7 @@ def world_of_all(rank, size, data, shards, folder):
         done["per-tensor"] = {name: short_training(data, shards, rank, of_each_tensor(name), 4) for name in ALL}
         done["resumed"] = [short_training(data, shards, rank, options, END)[0] for options in RESUMED]
         done["sent"] = [sent_by(data, shards, rank, options, flags) for options, flags in SENT]
+        done["sent of 16 bits"] = [sent_of_16_bits(options) for options, _ in SENT_OF_16_BITS]
         done["twice"] = overflow_before_another_exchange(data, shards, rank)
         # PowerSGD draws Q in the first step, by a seed that counts iterations.
         done["scaled"] = [[scaled_training(data, shards, rank, options, overflows) for overflows in

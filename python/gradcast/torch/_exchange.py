@@ -298,7 +298,9 @@ def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> 
     if corrects:
         wide.copy_(source)
     if family == "low-rank":
-        running = _low_rank(settings, group, wide, turn)
+        # In mode paper Q grows as the gradient, and P as its square, beyond what fp16 holds.
+        too_narrow = gradient.dtype == torch.float16 and settings.mode == "paper"
+        running = _low_rank(settings, group, wide, turn, torch.float32 if too_narrow else gradient.dtype)
     elif settings.shared_scale:
         running = _levels(settings, group, wide, turn)
     else:
@@ -407,7 +409,9 @@ def _levels(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> E
     group.coder.add_levels(gradient, 1.0 / turn.workers)
 
 
-def _low_rank(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
+def _low_rank(settings: Settings, group: Group, gradient: Tensor, turn: Turn, wire: torch.dtype) -> Exchange:
+    """wire: the type of what is sent, the gradient's, as PyTorch's hook has it. Q is rounded before the residual is
+    made of it, so that the next gradient makes up for that."""
     residual, queries = group.kept["residual"], group.kept["query"]
     if not settings.feedback:
         residual.zero_()
@@ -418,15 +422,27 @@ def _low_rank(settings: Settings, group: Group, gradient: Tensor, turn: Turn) ->
     sent = group.coder.room("sent", total, torch.float32)
     group.coder.project(gradient, residual, queries, sent, _seeds(settings, group, turn, shared=True))
     if thin == 0:
-        yield Collective("sum", sent, last=True, elements=total)
+        yield from _mean(group, "P", sent, turn, wire, [(0, total)], last=True)
     elif settings.mode == "code" and thin < total:  # as PyTorch's hook
-        yield Collective("sum", sent[thin:], elements=total - thin)
-        yield Collective("sum", sent[:thin], elements=thin)
+        yield from _mean(group, "P", sent, turn, wire, [(thin, total), (0, thin)])
     else:
-        yield Collective("sum", sent, elements=total)
-    sent.mul_(1.0 / turn.workers)
+        yield from _mean(group, "P", sent, turn, wire, [(0, total)])
     if thin > 0:
         group.coder.project_back()
-        yield Collective("sum", queries, last=True, elements=queries.numel())
-        queries.mul_(1.0 / turn.workers)
+        yield from _mean(group, "Q", queries, turn, wire, [(0, queries.numel())], last=True)
     group.coder.restore()
+
+
+def _mean(group: Group, name: str, numbers: Tensor, turn: Turn, wire: torch.dtype, parts: Sequence[tuple[int, int]],
+          last: bool = False) -> Exchange:
+    """The mean of all workers' numbers, of float32, with a collective for each part."""
+    if wire == numbers.dtype:
+        for begin, end in parts:
+            yield Collective("sum", numbers[begin:end], last=last, elements=end - begin)
+        numbers.mul_(1.0 / turn.workers)
+        return
+    # Divided before it is rounded, so that the sum does not overflow.
+    rounded = group.coder.room(f"rounded {name}", numbers.numel(), wire).copy_(numbers.mul_(1.0 / turn.workers))
+    for begin, end in parts:
+        yield Collective("sum", rounded[begin:end], last=last, elements=end - begin)
+    numbers.copy_(rounded)
