@@ -24,7 +24,10 @@ def plain(name: str, value: Any) -> Any:
 
 def shown(value: object) -> str:
     """A value in an error's line."""
-    return " ".join(repr(value).split())[:80]
+    try:
+        return " ".join(repr(value).split())[:80]
+    except Exception:  # an int of thousands of digits, or a class of the user's
+        return f"a {type(value).__name__}"
 
 
 def number(name: str, value: object, least: float, most: float, *, above: bool = False) -> float:

@@ -6,7 +6,7 @@
 
 namespace gradcast {
 
-/// What the system knows of a file or a folder, and when it was asked. Times are nanoseconds.
+/// The system's knowledge of a file or a folder, and when it was asked. Times are nanoseconds.
 struct FileStamp {
   std::uint64_t device{};
   std::uint64_t number{};

@@ -1,6 +1,7 @@
 #include "sim/base/paths.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <string>
 #include <system_error>
@@ -91,10 +92,14 @@ fs::path own_program() {
 
 fs::path folder_of_code() {
   Dl_info found{};
+  void* loaded = nullptr;
   static const char here = 0;
-  if (::dladdr(&here, &found) == 0 || found.dli_fname == nullptr) return {};
+  if (::dladdr1(&here, &found, &loaded, RTLD_DL_LINKMAP) == 0 || loaded == nullptr) return {};
+  // The loader has no name for the main program: what was typed is not where it lies.
+  const char* const file = static_cast<const link_map*>(loaded)->l_name;
+  if (file == nullptr || *file == '\0') return {};
   std::error_code ignored;
-  return fs::weakly_canonical(found.dli_fname, ignored).parent_path();
+  return fs::weakly_canonical(file, ignored).parent_path();
 }
 
 }  // namespace gradcast

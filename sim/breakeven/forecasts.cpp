@@ -6,6 +6,7 @@
 
 #include "sim/base/text.hpp"
 #include "sim/forecast/schedule.hpp"
+#include "sim/forecast/training.hpp"
 #include "sim/forecast/workers.hpp"
 #include "sim/plan/stack_use.hpp"
 
@@ -31,6 +32,8 @@ Scenario Probe::with(const std::vector<std::pair<Quantity, double>>& values) {
     }
   }
   for (const auto& [quantity, value] : values) set_value(changed, quantity, value);
+  // On so many nodes ranks may share one copy, between whose parts nothing is compressed.
+  require_compressible(asked_.request, changed);
   // A term of the stack may come or go along the range: the forecast is that of `simulate` there.
   apply_stack(changed);
   return changed;

@@ -65,7 +65,9 @@ RunRecord run_flow_or_simgrid(const Plan& plan, const Cluster& cluster, const Wo
                               const Observation& observation) {
   if (cluster.platform_file.empty() && observation.paje.empty())
     return run_flow(plan, cluster, world, observation);
-  return find_engine("simgrid")->run(plan, cluster, world, observation);
+  const Engine& simgrid = *find_engine("simgrid");
+  if (!simgrid.built()) throw MissingError("this needs " + std::string(simgrid.needs));
+  return simgrid.play(plan, cluster, world, observation);
 }
 
 /// The difference between ranks, in words; "" if all are alike.

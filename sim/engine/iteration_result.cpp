@@ -95,7 +95,8 @@ void stretch_by_factors(IterationResult& result, const Plan& plan) {
   if (computing > Seconds{0} && others > Seconds{0}) {
     on_computing =
         plan.kind_factor * (spared + plan.model_factor * (computing - spared)) / computing;
-    on_others = (iteration - on_computing * computing) / others;
+    on_others = spared < compute ? (iteration - on_computing * computing) / others
+                                 : plan.kind_factor * plan.model_factor;
   }
   for (Seconds* part : {&result.forward, &result.backward, &result.update}) *part *= on_computing;
   for (Seconds* part : {&result.encode, &result.communication, &result.exposed_communication,

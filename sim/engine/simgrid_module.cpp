@@ -1,9 +1,12 @@
 #include "sim/engine/simgrid_module.hpp"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
+#include "sim/base/text.hpp"
 
 #ifdef GRADCAST_SIMGRID_FOLDER
 #include <dlfcn.h>
@@ -21,16 +24,19 @@ constexpr const char* kModule = "libgradcast_simgrid.so";
 /// The module's file: beside the library that this is a part of, or where that one's is installed;
 /// beside the program, as in a build folder, or where that one's is installed.
 fs::path module_file() {
-  const fs::path library = folder_of_code();  // within Python the program is Python's
-  for (const fs::path& folder : {library, library / "gradcast"})
-    if (entry_at(folder / kModule) == Entry::File) return folder / kModule;
+  std::vector<fs::path> folders;
+  if (const fs::path library = folder_of_code(); !library.empty())
+    folders = {library, library / "gradcast"};  // within Python the program is Python's
   const fs::path program = own_program().parent_path();
-  const fs::path installed = (program / GRADCAST_SIMGRID_FOLDER).lexically_normal();
-  for (const fs::path& folder : {program, installed})
+  folders.push_back(program);
+  folders.push_back((program / GRADCAST_SIMGRID_FOLDER).lexically_normal());
+  std::vector<std::string> sought;
+  for (const fs::path& folder : folders) {
     if (entry_at(folder / kModule) == Entry::File) return folder / kModule;
-  throw MissingError(std::string(kModule) + ", through which SimGrid runs, is neither in " +
-                     program.string() + " nor in " + installed.string() +
-                     "; install it again, or choose another --engine");
+    sought.push_back(folder.string());
+  }
+  throw MissingError(std::string(kModule) + ", through which SimGrid runs, is in none of " +
+                     join(sought) + "; install it again, or choose another --engine");
 }
 
 const SimgridModule* open_module() {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
@@ -164,12 +166,38 @@ std::string software_words(const Request& request, const Scenario& scenario) {
          (sharded ? " (sharding " + to_text(scenario.sharding) + ")" : "");
 }
 
-/// Whether the ranks of a node send through each of its NICs: by a library's rule of NCCL's kind,
-/// by collectives of rails, and where the fastest is chosen.
-bool by_all_nics(const Scenario& scenario) {
-  if (scenario.cluster.gpus_per_node == 1) return false;
-  if (scenario.collective != nullptr) return scenario.collective->name.starts_with("rail-");
-  return scenario.library == nullptr;
+/// FSDP over all ranks gathers and scatters, by collectives that no flag names.
+bool gathers_alone(const Scenario& scenario) {
+  return scenario.sharding.kind == Sharding::Fsdp && !scenario.sharding.hybrid;
+}
+
+/// NICs through which a node's ranks send: GPU i has NIC i mod their number. By NCCL's rule, and
+/// where the fastest is chosen, these are all; a ring leaves a node through one GPU.
+int nics_used(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const Collective* collective = gathers_alone(scenario) ? nullptr : scenario.collective;
+  constexpr Bytes kBucket{25 << 20};
+  if (collective == nullptr && scenario.library != nullptr)
+    collective =
+        scenario.library->choose(cluster, scenario.outcome, cluster.ranks(), kBucket).collective;
+  if (collective == nullptr || !cluster.nodes_alike())
+    return std::min(cluster.nics_per_node, cluster.gpus_per_node);
+  constexpr int kFewNodes = 4;
+  const RankLayout layout = even_layout(std::min(cluster.nodes, kFewNodes), cluster.gpus_per_node);
+  std::set<std::pair<int, int>> used;  // node, NIC
+  for (const Phase& phase :
+       collective->phases(layout, {.payload = kBucket, .elements = kBucket.count / 4}))
+    for (const Message& message : phase.messages) {
+      const int node = message.from / cluster.gpus_per_node;
+      if (message.to / cluster.gpus_per_node != node)
+        used.insert({node, message.from % cluster.gpus_per_node % cluster.nics_per_node});
+    }
+  int most = 1;
+  for (int node = 0; node < layout.nodes(); ++node)
+    most = std::max(
+        most, static_cast<int>(std::count_if(
+                  used.begin(), used.end(), [&](const auto& each) { return each.first == node; })));
+  return most;
 }
 
 /// A cluster's file that gives neither the kind of network nor a latency leaves it to a guess.
@@ -257,17 +285,20 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
              (cluster.nccl_settings.text.empty() ? "" : " (" + cluster.nccl_settings.text + ")");
   else if (scenario.library != nullptr)
     words += " on " + std::string(scenario.library->words);
-  else if (scenario.collective != nullptr)
+  else if (scenario.collective != nullptr && !gathers_alone(scenario))
     words += " by " + std::string(scenario.collective->name);
-  if (cluster.nodes > 1 && cluster.platform_file.empty())
+  if (cluster.nodes > 1 && cluster.platform_file.empty()) {
+    const int all = cluster.nics_per_node;
+    const int used = all == 1 ? 1 : nics_used(scenario);
     words +=
         " over " +
-        (cluster.nics_per_node == 1 ? "1 NIC"
-                                    : (by_all_nics(scenario) ? "" : "1 of ") +
-                                          std::to_string(cluster.nics_per_node) + " NICs") +
+        (all == 1
+             ? "1 NIC"
+             : (used == all ? "" : std::to_string(used) + " of ") + std::to_string(all) + " NICs") +
         " of " + to_text(cluster.nic.bandwidth) + " a node" + guessed_network(cluster) +
         (scenario.nccl && !rccl && cluster.network_sharp == YesNo::Yes ? ", to switches that add up"
                                                                        : "");
+  }
   words += schedule_words(scenario);
   if (cluster.measured != nullptr && cluster.ranks() > 1) {
     const CollectiveChoice choice(cluster, scenario.nccl, scenario.library);

@@ -443,9 +443,11 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   SoftwareSpread spread;
   spread.forecast = forecast.iteration.count();
   spread.group = scenario.cluster.name;
-  const Seconds computed = computed_in(scenario, forecast.iteration);
+  const Seconds computed = computed_in(scenario, forecast.iteration / scenario.kind_factor);
   spread.compute = scenario.kind_factor * computed.count();
   spread.least = least_of(scenario, computed);
+  // Learned runs may be faster than the stated time: then that is no bound.
+  if (spread.least > spread.forecast) spread.least = 0;
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
   spread.scatter = stack->scatter * scatter_share(spread.compute / spread.forecast);

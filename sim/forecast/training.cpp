@@ -21,18 +21,7 @@ void require_shardable(const Request& request, const Scenario& scenario) {
   if (scenario.collective != nullptr && scenario.collective->before != nullptr)
     throw ValueError("collective '" + request.collective +
                      "' shards gradients by itself: leave it or sharding '" + kind + "' out");
-  if (scenario.compresses() && scenario.replicas() == 1 && request.sharding.kind != Sharding::Fsdp)
-    throw ValueError(
-        "compressor '" + request.compressor + "' beside sharding '" + kind +
-        "' over all ranks is not forecast: use hsdp on several nodes, which compresses "
-        "across replicas, or none");
-  if (scenario.compresses() && scenario.replicas() == 1)
-    throw ValueError("with sharding '" + kind +
-                     "' over all ranks gradients are reduce-scattered, and nothing is left for "
-                     "compressor '" +
-                     request.compressor +
-                     "': use hsdp on several nodes (or a shard-group), which compresses across "
-                     "replicas");
+  require_compressible(request, scenario);
 }
 
 /// Throws ValueError if the run goes through layers in forward order, or launches them in it: the
@@ -54,6 +43,23 @@ void require_orderable(const Request& request, const Scenario& scenario) {
 }
 
 }  // namespace
+
+void require_compressible(const Request& request, const Scenario& scenario) {
+  if (scenario.sharding.kind == Sharding::None || !scenario.compresses() || scenario.replicas() > 1)
+    return;
+  const std::string kind = to_text(request.sharding);
+  if (request.sharding.kind != Sharding::Fsdp)
+    throw ValueError(
+        "compressor '" + request.compressor + "' beside sharding '" + kind +
+        "' over all ranks is not forecast: use hsdp on several nodes, which compresses "
+        "across replicas, or none");
+  throw ValueError("with sharding '" + kind +
+                   "' over all ranks gradients are reduce-scattered, and nothing is left for "
+                   "compressor '" +
+                   request.compressor +
+                   "': use hsdp on several nodes (or a shard-group), which compresses across "
+                   "replicas");
+}
 
 void set_training(const Request& request, Scenario& scenario) {
   if (scenario.trace->has_order()) {

@@ -121,8 +121,10 @@ GpuGeneration generation_named(const std::string& gpu) {
       {"mi250x", GpuGeneration::Cdna2}, {"mi300x", GpuGeneration::Cdna3},
       {"mi355x", GpuGeneration::Cdna4}};
   const std::string slug = device_slug(gpu);
-  const auto its = std::find_if(std::begin(kNamed), std::end(kNamed),
-                                [&](const auto& named) { return slug.starts_with(named.first); });
+  const auto its = std::find_if(std::begin(kNamed), std::end(kNamed), [&](const auto& named) {
+    return slug.starts_with(named.first) ||
+           slug.starts_with("amd-instinct-" + std::string(named.first));
+  });
   return its == std::end(kNamed) ? GpuGeneration::Unknown : its->second;
 }
 

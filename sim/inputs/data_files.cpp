@@ -159,7 +159,7 @@ DataFiles::Slot& DataFiles::slot_of(const Key& key) const {
 }
 
 bool DataFiles::changed() const {
-  // Of what was read just after it was written a stamp says too little: look inside.
+  // A stamp says too little of a file that was read just after it was written: look inside.
   const auto other = [](std::optional<FileStamp>& stamp, const fs::path& path, auto other_inside) {
     const std::optional<FileStamp> now = stamp_of(path);
     if (!stamp || !now) return stamp.has_value() != now.has_value();

@@ -37,7 +37,7 @@ struct Protocol {
   /// Bytes of link time for each byte of payload: 2 for LL, which sends a flag with every word.
   double link_time = 1;
   double link_time_inside = 0;  // of messages inside a node, where it is another one; 0: the same
-  Seconds begin{0};  // before the first message, if the collective's software takes less
+  Seconds begin{0};             // before the first message, if the collective's software takes less
   /// Added to the network's latency of a message between GPUs of a node, and between nodes.
   /// Negative where the cluster's figure is a step's already.
   Seconds inside{0};

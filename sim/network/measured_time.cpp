@@ -82,7 +82,7 @@ MeasuredTimes::MeasuredTimes(const Cluster& cluster, std::optional<NcclVersion> 
     const auto its = distance(point.library, nccl, library);
     const Kind kind{point.collective, point.gpus_per_node};
     if (!its) {
-      others_.try_emplace(kind, point.library);
+      others_.try_emplace({kind, point.nodes > 1}, point.library);
       continue;
     }
     const auto [at, is_new] = nearest.try_emplace({kind, point.nodes}, *its);
@@ -218,7 +218,8 @@ std::string MeasuredTimes::by(const Basis& basis) const {
 
 std::string MeasuredTimes::words_for_none(const RankLayout& layout, Outcome outcome) const {
   const std::string name(curve_name(outcome));
-  const auto other = layout.even() ? others_.find({name, layout.gpus_of(0)}) : others_.end();
+  const auto other =
+      layout.even() ? others_.find({{name, layout.gpus_of(0)}, layout.nodes() > 1}) : others_.end();
   if (other == others_.end()) return "no " + name + " measured on such nodes, so by the model";
   const bool is_nccl = nccl_ || library_ == nullptr;
   const std::string own = is_nccl ? std::string(library_name(cluster_)) : "this library";

@@ -85,7 +85,8 @@ class MeasuredTimes {
   std::optional<NcclVersion> nccl_;
   const LibraryRule* library_;
   std::map<Kind, std::map<int, Line>> lines_;
-  std::map<Kind, std::string> others_;  // a library that was measured and is not the forecast's
+  /// A library that was measured and is not the forecast's, on one or on several nodes.
+  std::map<std::pair<Kind, bool>, std::string> others_;
 };
 
 /// The time of a collective that the library chooses on this cluster, by the model. `bytes` as

@@ -123,7 +123,7 @@ double collnet_link_time(const NcclMachine& machine, const NcclEstimate& estimat
   return std::max(1.0, machine.channels * machine.inside.value / 2 / estimate.bandwidth.value);
 }
 
-/// What bytes take on links, over what they would take there by themselves.
+/// Times of bytes on links, over what they would take there by themselves.
 struct LinkTimes {
   double between = 1;  // and all there is on one node
   double inside = 0;   // of several nodes, where it is another one
@@ -162,15 +162,13 @@ LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
     return {at_least_flags(links / estimate.bandwidth.value) *
             (waits ? last_copy(outcome, machine.ranks()) : 1)};
   }
-  // A part of what the links carry; and no more than GPUs pass on to the network, however fast it
-  // is.
-  const double of_links = reached * links / estimate.of_links.value;
-  const bool limited = estimate.bandwidth < estimate.of_links;
+  // To the network GPUs pass on no more than so much, however fast it is.
   const double share = is_foreign(network_kind_of(cluster)) ? reached : cluster.nic_share;
-  const double there = std::min(machine.channels * share * cluster.nic.bandwidth.value,
-                                carried_to_nics(cluster, machine));
+  const double carried = std::min(machine.channels * share * cluster.nic.bandwidth.value,
+                                  carried_to_nics(cluster, machine));
+  const double of_links = reached * links / estimate.of_links.value;
   const double of_gpus =
-      limited ? there / counted_between(cluster, machine) * links / estimate.bandwidth.value : 0;
+      carried / counted_between(cluster, machine) * links / estimate.of_gpus.value;
   return {at_least_flags(std::max(of_links, of_gpus)), at_least_flags(of_links)};
 }
 

@@ -82,48 +82,51 @@ double bus_of(const NcclMachine& machine) {
   return bus_of(machine, machine.nodes <= 2 ? machine.inside : machine.between);
 }
 
-/// Whether an estimate counts what a GPU passes on at most, however fast its links are.
-enum class Limits { Counted, Left };
+/// An estimate counts what links carry and what GPUs pass on at most, or one of the two.
+enum class Limits { Both, OfLinks, OfGpus };
+
+double of_links(double bus, Limits limits) { return limits == Limits::OfGpus ? kNone : bus; }
+
+double at_most(double bus, double of_gpus, Limits limits) {
+  return limits == Limits::OfLinks ? bus : std::min(bus, of_gpus);
+}
 
 double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol protocol,
                       Bytes bytes, Limits limits) {
-  const auto at_most = [limits](double bus, double most) {
-    return limits == Limits::Counted ? std::min(bus, most) : bus;
-  };
   // A ring crosses the network at every node, so that its speed is the network's on two as well.
   const BytesPerSecond channel =
       machine.nodes == 1 ? machine.inside : std::min(machine.inside, machine.between);
   double bus = machine.channels * channel.value / 1e9;
   if (!since(machine.version, 18)) bus = std::min(bus, bus_of(machine));
+  bus = of_links(bus, limits);
   if (machine.rccl != nullptr) {
     bus *= rccl_share(machine, NcclAlgorithm::Ring, protocol, outcome, bytes);
   } else if (protocol == NcclProtocol::LL) {
     const bool fourth = machine.nodes > 1 || outcome == Outcome::AllReduced;
-    bus = since(machine.version, 21) ? at_most(bus / 2, most_ll(machine)) : bus / (fourth ? 4 : 3);
+    bus = since(machine.version, 21) ? at_most(bus / 2, most_ll(machine), limits)
+                                     : bus / (fourth ? 4 : 3);
   } else if (protocol == NcclProtocol::LL128) {
     const bool narrow = !since(machine.version, 23) && machine.gpus_per_node < 2;
-    bus =
-        at_most((narrow ? .7 : .92) * bus, machine.channels * kRing128OfChannel[row(machine.gpu)]);
+    bus = at_most((narrow ? .7 : .92) * bus, machine.channels * kRing128OfChannel[row(machine.gpu)],
+                  limits);
   }
   return bus * machine.ranks() / ring_steps(outcome, machine.ranks());
 }
 
 double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes,
                       Limits limits) {
-  const auto at_most = [limits](double bus, double most) {
-    return limits == Limits::Counted ? std::min(bus, most) : bus;
-  };
   if (machine.rccl != nullptr)
     return bus_of(machine) / 2 *
            rccl_share(machine, NcclAlgorithm::Tree, protocol, Outcome::AllReduced, bytes);
   const std::size_t gpu = row(machine.gpu);
   const std::size_t nodes = column(machine.nodes);
-  double bus = at_most(.92 * bus_of(machine), machine.channels * kTreeOfChannel[gpu][nodes]);
+  double bus = at_most(.92 * of_links(bus_of(machine), limits),
+                       machine.channels * kTreeOfChannel[gpu][nodes], limits);
   if (protocol == NcclProtocol::LL)
-    bus = at_most(bus / 3.8, most_ll(machine));
+    bus = at_most(bus / 3.8, most_ll(machine), limits);
   else if (protocol == NcclProtocol::LL128)
     bus = at_most(bus * (machine.nodes == 1 ? 7. / 9 : 120. / 128),
-                  machine.channels * kTree128OfChannel[gpu][nodes]);
+                  machine.channels * kTree128OfChannel[gpu][nodes], limits);
   if (machine.plain_trees && since(machine.version, 18)) bus *= .85;
   return bus / 2 * tree_correction(protocol, bytes);
 }
@@ -393,10 +396,10 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
         return BytesPerSecond{1e9 *
                               bandwidth_of(machine, algorithm, protocol, outcome, bytes, limits)};
       };
-      const BytesPerSecond bandwidth = by(Limits::Counted);
+      const BytesPerSecond bandwidth = by(Limits::Both);
       if (!(bandwidth.value > 0)) continue;
-      all.push_back(
-          {algorithm, protocol, latency, bandwidth, latency + bytes / bandwidth, by(Limits::Left)});
+      all.push_back({algorithm, protocol, latency, bandwidth, latency + bytes / bandwidth,
+                     by(Limits::OfLinks), by(Limits::OfGpus)});
     }
   if (all.empty())
     throw ValueError("'" + machine.settings.text +

@@ -75,8 +75,8 @@ struct NcclEstimate {
   Seconds latency{0};
   BytesPerSecond bandwidth{};
   Seconds time{0};
-  /// The bandwidth if GPUs passed on as much as their links carry.
-  BytesPerSecond of_links{};
+  BytesPerSecond of_links{};  // the bandwidth if GPUs passed on as much as their links carry
+  BytesPerSecond of_gpus{};   // and if links carried as much as GPUs pass on
 };
 
 /// NCCL's estimates for a collective of `bytes` (all-reduce: the buffer; all-gather and

@@ -55,6 +55,7 @@ double sent_bytes_per_rank(const Plan& plan, const Cluster& cluster) {
     if (added) {
       CollectiveLoad load = step.load;
       load.protocol.link_time = load.protocol.link_time_inside = load.protocol.stretch = 1;
+      load.protocol.piece = Bytes{};  // whose way ahead of the others is no other bytes
       at->second = static_cast<double>(
           bytes_in(phases_in(step.groups, *step.collective, layout, load)).count);
     }

@@ -155,6 +155,8 @@ class Refusals(unittest.TestCase):
             os.mkdir(f"{folder}/x")
             self.refused(lambda: workers.write(f"{folder}/x", network="a", dataset="b", batch=1), "Is a directory")
             self.refused(lambda: workers.write(None, network="a", dataset="b", batch=1), "NoneType is no path")
+            for nowhere in ("", ".", "a\0b"):
+                self.refused(lambda: workers.write(nowhere, network="a", dataset="b", batch=1), "is no name of a file")
             self.assertEqual(os.listdir(folder), ["x"])
 
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable
 import torch
 from torch import Tensor
 
-from .._values import cannot_write, number, path_text, plain, whole
+from .._values import cannot_write, number, path_text, plain, shown, whole
 from ..errors import InputError
 from ._exchange import Collective, Exchange, Memory, Turn, exchange
 from ._hook import Hook, pieces_of
@@ -148,6 +148,8 @@ class Workers:
                     "summary": {"parameters": sum(part.numel() for part in self._parameters),
                                 "warmup_iterations": settings.warmup_iterations}}
         whole_path = pathlib.Path(path_text("write", path))
+        if not whole_path.name or "\0" in str(whole_path):
+            raise InputError(f"write: {shown(str(path))} is no name of a file")
         written = whole_path.with_name(f".{whole_path.name}.{os.getpid()}.part")
         try:
             written.write_text(json.dumps(document, indent=1) + "\n", "utf-8")

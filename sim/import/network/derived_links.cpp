@@ -173,8 +173,8 @@ double bytes_of_ring(const ImportedCluster& measured, bool several, bool added_u
   return most;
 }
 
-/// Where no time of one node says what a link inside of it carries, it carries at least what those
-/// of several nodes send through a GPU.
+/// A link inside nodes carries at least what times of several nodes send through a GPU. They are
+/// asked where no time of one node says more.
 void raise_inside(ImportedCluster& measured) {
   Cluster& cluster = measured.cluster;
   if (cluster.gpus_per_node == 1 || measured.sources.contains("intra_bandwidth")) return;

@@ -44,7 +44,7 @@ TEST_CASE("a program without its SimGrid module does all else, and says what is 
   const Ran refused = run_process({alone, "simulate", "--model", "alexnet", "--engine", "simgrid"});
   CHECK(refused.exit_code == 5);
   CHECK_THAT(refused.err, Catch::StartsWith("gradcast: libgradcast_simgrid.so") &&
-                              Contains("is neither in " + folder.path.string() + " nor in ") &&
+                              Contains("is in none of " + folder.path.string() + ", ") &&
                               Contains("choose another --engine"));
   CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
   CHECK(refused.out.empty());

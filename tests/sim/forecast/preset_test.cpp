@@ -295,6 +295,26 @@ TEST_CASE("Gloo goes through one NIC and the kernel's sockets on any network", "
   }
 }
 
+// In a ring one GPU of a node sends to the next node. In halving and doubling each sends to its
+// counterpart, through its own NIC; to a parameter server on the first node all others' GPUs send.
+TEST_CASE("the words count the NICs that a named collective sends through", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto words = [&](const std::string& collective, const std::string& sharding) {
+    Request request;
+    request.model = "gpt2-xl";
+    request.cluster = "dgx-h100";
+    request.collective = collective;
+    request.sharding = parse_sharding(sharding);
+    request.today = true;
+    request = with_defaults(request, files);
+    return assumed_words(request, make_scenario(request, files));
+  };
+  CHECK_THAT(words("ring-all-reduce", "none"), Contains(" by ring-all-reduce over 1 of 8 NICs"));
+  CHECK_THAT(words("recursive-halving-doubling", "none"), Contains("doubling over 8 NICs"));
+  CHECK_THAT(words("parameter-server", "none"), Contains("server over 8 NICs"));
+  CHECK_THAT(words("ring-all-reduce", "fsdp"), Contains("PyTorch FSDP2 over 8 NICs"));
+}
+
 TEST_CASE("sharding that somebody chose is not replaced by the stack's", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   Request request;
