@@ -48,6 +48,9 @@ std::string word_of(const Words<Value, kCount>& words, const Value& sought) {
 }  // namespace
 
 ShardingChoice parse_sharding(std::string_view text) {
+  if (text == "zero3")
+    throw ValueError(
+        "'zero3' is what fsdp does; with --stack deepspeed-zero3 as DeepSpeed does it");
   const auto [kind, hybrid] = parse_word(kShardings, text);
   ShardingChoice choice;
   choice.kind = kind;

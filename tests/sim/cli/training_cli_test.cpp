@@ -79,7 +79,7 @@ TEST_CASE("compressing across replicas leaves what shards send as it is", "[cli]
 }
 
 TEST_CASE("what sharding does not go with is refused in one line", "[cli]") {
-  resnet_refuses({"--sharding", "zero3"}, "--sharding: 'zero3' is none of none, zero1");
+  resnet_refuses({"--sharding", "zero3"}, "--sharding: 'zero3' is what fsdp does");
   resnet_refuses({"--sharding", "fsdp", "--compressor", "topk"}, "nothing is left for compressor");
   resnet_refuses({"--sharding", "zero2", "--queue", "priority"}, "priority queue");
   resnet_refuses({"--sharding", "zero2", "--fusion", "mg-wfbp"}, "plans all-reduces");

@@ -50,6 +50,11 @@ TEST_CASE("memory of 7.5 B parameters on 64 GPUs is as ZeRO's figure 1 has it") 
   CHECK(gigabytes(billions("fsdp", 64)) == Approx(1.9).margin(0.05));
 }
 
+TEST_CASE("zero3 is said to be fsdp", "[sharding]") {
+  CHECK_THROWS_WITH(parse_sharding("zero3"), Contains("'zero3' is what fsdp does"));
+  CHECK_THROWS_WITH(parse_sharding("zero4"), !Contains("fsdp does"));
+}
+
 TEST_CASE("gradients that add up over micro-steps are whole on every rank") {
   Scenario scenario = billions("zero2", 64);
   scenario.accumulation = 4;
