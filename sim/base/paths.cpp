@@ -97,8 +97,9 @@ fs::path folder_of_code() {
   if (::dladdr1(&here, &found, &loaded, RTLD_DL_LINKMAP) == 0 || loaded == nullptr) return {};
   // The loader has no name for the main program: what was typed is not where it lies.
   const char* const file = static_cast<const link_map*>(loaded)->l_name;
-  if (file == nullptr || *file == '\0') return {};
   std::error_code ignored;
+  if (file == nullptr || *file == '\0')
+    return fs::read_symlink("/proc/self/exe", ignored).parent_path();
   return fs::weakly_canonical(file, ignored).parent_path();
 }
 

@@ -24,10 +24,10 @@ constexpr const char* kModule = "libgradcast_simgrid.so";
 /// The module's file: beside the library that this is a part of, or where that one's is installed;
 /// beside the program, as in a build folder, or where that one's is installed.
 fs::path module_file() {
-  std::vector<fs::path> folders;
-  if (const fs::path library = folder_of_code(); !library.empty())
-    folders = {library, library / "gradcast"};  // within Python the program is Python's
   const fs::path program = own_program().parent_path();
+  std::vector<fs::path> folders;
+  if (const fs::path library = folder_of_code(); !library.empty() && library != program)
+    folders = {library, library / "gradcast"};  // within Python the program is Python's
   folders.push_back(program);
   folders.push_back((program / GRADCAST_SIMGRID_FOLDER).lexically_normal());
   std::vector<std::string> sought;

@@ -275,11 +275,6 @@ void know_measured_time(SoftwareSpread& spread, const Scenario& scenario) {
   spread.joint = nullptr;
 }
 
-/// No iteration is done before its GPU has computed it. Two measurements of that work lie up to 3 %
-/// apart: of the runs in traces/measured-*.csv the fastest took 0.973 times as long as its GPU
-/// alone (torchtitan), 3 of 520 less than 0.99 times.
-constexpr double kLeastOfCompute = 0.97;
-
 /// 0 where nobody says one GPU's time: another lab's trace is a guess of the job's.
 double least_of(const Scenario& scenario, Seconds compute) {
   const bool stated =

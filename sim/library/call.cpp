@@ -100,9 +100,10 @@ int run_call(const Call& call, const DataFiles& files, Caller& caller) {
 DataFiles library_files(const std::string& folder) {
   set_up_once();
   fs::path chosen = folder;
-  if (folder.empty())
+  // Without a folder of its own this would look beside the current one.
+  if (const fs::path own = folder_of_code(); folder.empty() && !own.empty())
     for (const fs::path& above : {fs::path(".."), fs::path("..") / ".."})
-      if (const fs::path shared = folder_of_code() / above / "share" / "gradcast";
+      if (const fs::path shared = own / above / "share" / "gradcast";
           chosen.empty() && may_hold_data(shared))
         chosen = shared.lexically_normal();
   if (chosen.empty()) return DataFiles::standard();

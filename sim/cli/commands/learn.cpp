@@ -11,6 +11,7 @@
 #include "sim/compare/comparison.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/preset.hpp"
+#include "sim/forecast/software_spread.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/population/learned_report.hpp"
 
@@ -152,8 +153,6 @@ std::vector<std::string> cells_left_open(const std::vector<FitRow>& rows) {
 
 /// Two measurements of one GPU's work may lie apart, most of all on a busy machine.
 constexpr double kFasterThanAlone = 0.5;
-/// Two of the same work and batch differ by less.
-constexpr double kAsFastAsAlone = 0.97;
 
 void require_learnable(const MeasuredRuns& measured, const std::vector<FitRow>& rows) {
   const Engine& analytic = *find_engine("analytic");
@@ -188,7 +187,7 @@ void note_doubts(const Flags& flags, const Stack& prior, const std::vector<FitRo
       twice.push_back(row.run.source);
   }
   for (const FitRow& row : rows)
-    if (row.run.iteration < row.run.compute * kAsFastAsAlone)
+    if (row.run.iteration < row.run.compute * kLeastOfCompute)
       flags.note("line " + std::to_string(row.run.line) + ": iteration_seconds " +
                  number_to_text(row.run.iteration.count()) + " is less than compute_seconds " +
                  number_to_text(row.run.compute.count()) +

@@ -45,6 +45,16 @@ double played(const Cluster& cluster, const Plan& plan, const char* engine) {
   return end;
 }
 
+/// Seconds of an all-reduce by NCCL's own choice, message by message.
+double all_reduced(const Cluster& cluster, Bytes payload) {
+  const NcclWay way =
+      nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, payload);
+  return played(
+      cluster,
+      one_collective(cluster, *way.collective, {.payload = payload, .protocol = way.protocol}),
+      "flow-exact");
+}
+
 struct Case {
   Cluster cluster;
   Outcome outcome;
@@ -304,13 +314,7 @@ TEST_CASE("communication time falls with the NICs", "[nccl]") {
   const Bytes size{std::int64_t{1} << 30};
   double before = 0;
   for (const int nics : {1, 2, 4, 8}) {
-    const Cluster cluster = machine(4, 8, nics, NetworkKind::InfiniBand);
-    const NcclWay way =
-        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, size);
-    const double time = played(
-        cluster,
-        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol}),
-        "flow-exact");
+    const double time = all_reduced(machine(4, 8, nics, NetworkKind::InfiniBand), size);
     CHECK(time > 2. * 31 / 32 * double(size.count) / (nics * 24e9));
     if (nics > 1) CHECK(time < 0.65 * before);
     before = time;
@@ -493,13 +497,7 @@ TEST_CASE("a tree of more than two nodes takes no longer where NICs are faster",
     double before = INFINITY;
     for (const double gigabits : {200, 300, 350, 376, 400, 800}) {
       cluster.nic.bandwidth = BytesPerSecond{gigabits * 1e9 / 8};
-      const Bytes payload{25 << 20};
-      const NcclWay way =
-          nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, payload);
-      const double seconds = played(
-          cluster,
-          one_collective(cluster, *way.collective, {.payload = payload, .protocol = way.protocol}),
-          "flow-exact");
+      const double seconds = all_reduced(cluster, Bytes{25 << 20});
       CAPTURE(nodes, gigabits, seconds);
       CHECK(seconds < 1.001 * before);
       before = seconds;
@@ -515,8 +513,8 @@ TEST_CASE("a rank of a ring or a tree sends a buffer twice at most", "[nccl]") {
     const NcclWay way =
         nccl_way(its.cluster, kUsualNccl, layout_of(its.cluster), its.outcome, payload);
     if (way.collective->name != "ring-all-reduce" && way.collective->name != "tree") return;
-    Plan plan = one_collective(its.cluster, *way.collective,
-                               {.payload = payload, .protocol = way.protocol});
+    const Plan plan = one_collective(its.cluster, *way.collective,
+                                     {.payload = payload, .protocol = way.protocol});
     CAPTURE(way.collective->name, way.protocol.name, its.bytes, its.cluster.nodes);
     CHECK(sent_bytes_per_rank(plan, its.cluster) <=
           2.0 * static_cast<double>(payload.count) + 64 * its.cluster.ranks());
