@@ -46,8 +46,6 @@ constexpr double kNicLatency = 26.6e-6;  // platforms/10gbe-4x4.csv
 
 }  // namespace
 
-// 2 x 15 messages of 1/16 of 4 x 25,557,032 bytes leave a NIC one after another (4.3 ms each); the
-// next does not wait until the last has arrived (26.6 us), so that one latency shows.
 TEST_CASE("simulate says which flags of a sharding have no use", "[simulate]") {
   const auto notes = [](const char* flag, const char* value, const char* sharding) {
     return gradcast_with({"simulate", "--model", "gpt2-small", "--trace",
@@ -60,6 +58,14 @@ TEST_CASE("simulate says which flags of a sharding have no use", "[simulate]") {
   for (const auto& [flag, value] : {std::pair{"--unit-size", "20M"}, {"--prefetch", "2"}}) {
     CHECK_THAT(notes(flag, value, "zero1"), Contains(std::string(flag) + " changes nothing here"));
     CHECK_THAT(notes(flag, value, "fsdp"), !Contains("changes nothing"));
+  }
+  for (const auto& [flag, value] : {std::pair{"--fusion", "merged"},
+                                    {"--pipeline", "yes"},
+                                    {"--gradient-copies", "view"},
+                                    {"--broadcast-buffers", "yes"}}) {
+    const std::string said = std::string(flag) + " changes nothing here: it is of DDP's buckets";
+    CHECK_THAT(notes(flag, value, "fsdp"), Contains(said));
+    CHECK_THAT(notes(flag, value, "zero1"), !Contains(said));
   }
   CHECK_THAT(notes("--synchronise", "every", "none"), Contains("there is one micro-step"));
 }
@@ -129,6 +135,8 @@ TEST_CASE("a named trace of another GPU than the cluster's is taken as it is, an
   CHECK_THAT(with_device("something"), !Contains(kLast));
 }
 
+// 2 x 15 messages of 1/16 of 4 x 25,557,032 bytes leave a NIC one after another (4.3 ms each); the
+// next does not wait until the last has arrived (26.6 us), so that one latency shows.
 TEST_CASE("dense communication is its bytes over the NIC, and the last one's latency", "[cli]") {
   for (const std::string& engine : built_engines()) {
     const Json result = simulated(engine, {"--compressor", "dense"})["results"][0];

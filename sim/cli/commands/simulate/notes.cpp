@@ -80,13 +80,19 @@ void note_value_type(const Flags& flags, const Scenario& scenario) {
     flags.note("--value-type changes nothing here: --wire-bytes-per-element says what is sent");
 }
 
-/// Notes flags of a sharding where nothing is sharded, and of micro-steps where there is one.
+/// Notes flags of another sharding than the run's, and of micro-steps where there is one.
 void note_training(const Flags& flags, const Scenario& scenario) {
   if (scenario.sharding.kind != Sharding::Fsdp)
     for (const char* flag : {"unit-size", "prefetch", "reshard-after-forward"})
       if (flags.given(flag))
         flags.note("--" + std::string(flag) +
                    " changes nothing here: it is of units that FSDP gathers (--sharding fsdp)");
+  if (scenario.sharding.kind == Sharding::Fsdp)
+    for (const char* flag :
+         {"fusion", "pipeline", "gradient-copies", "broadcast-buffers", "framework-in-compute"})
+      if (flags.given(flag))
+        flags.note("--" + std::string(flag) +
+                   " changes nothing here: it is of DDP's buckets, and FSDP has units (--unit-size)");
   if (scenario.sharding.kind == Sharding::None && flags.given("shard-group"))
     flags.note("--shard-group changes nothing here: nothing is sharded (--sharding)");
   if (scenario.accumulation == 1 && flags.given("synchronise"))
@@ -110,7 +116,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
   if (training) note_training(flags, scenario);
   if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.compresses())
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
-  if (scenario.overlap && flags.given("pipeline"))
+  if (scenario.overlap && scenario.sharding.kind != Sharding::Fsdp && flags.given("pipeline"))
     flags.note("--pipeline changes nothing here: with overlap buckets are always pipelined");
   if (!scenario.overlap && scenario.network_streams > plan.network_streams)
     flags.note(
