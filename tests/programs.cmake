@@ -1,7 +1,7 @@
 # The test programs, one for each room: tests_base, tests_plan, ... and tests_cli, which runs gradcast.
 
-# add_test_program(NAME ROOM MAIN SOURCE...): MAIN has Catch's main. Slow cases, and those against
-# SimGrid's own MPI, are tests of their own where the sources have any.
+# add_test_program(NAME ROOM MAIN SOURCE...): MAIN has Catch's main. Slow cases, long ones, and those
+# against SimGrid's own MPI, are tests of their own where the sources have any.
 function(add_test_program name room main)
   in_batches(batches ${name} ${ARGN})
   add_executable(${name} ${main} ${batches})
@@ -26,9 +26,9 @@ function(add_test_program name room main)
   else()
     target_precompile_headers(${name} REUSE_FROM ${header_of})
   endif()
-  add_test(NAME ${name} COMMAND ${name} "~[slow]~[smpi]")
+  add_test(NAME ${name} COMMAND ${name} "~[slow]~[smpi]~[long]")
   set_tests_properties(${name} PROPERTIES LABELS ${room} ENVIRONMENT "${plain_environment}")
-  foreach(tag slow smpi)
+  foreach(tag slow smpi long)
     has_tag(tagged ${tag} ${ARGN})
     if(tagged)
       add_test(NAME ${name}_${tag} COMMAND ${name} "[${tag}]~[large]")
@@ -114,6 +114,9 @@ add_dependencies(tests_cli gradcast)
 set_tests_properties(tests_cli PROPERTIES COST 130)
 if(TEST tests_cli_slow)
   set_tests_properties(tests_cli_slow PROPERTIES COST 70)
+endif()
+if(TEST tests_cli_long)
+  set_tests_properties(tests_cli_long PROPERTIES COST 150)
 endif()
 
 file(GLOB emulated_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*_emulated_test.cpp)

@@ -91,8 +91,9 @@ void note_training(const Flags& flags, const Scenario& scenario) {
     for (const char* flag :
          {"fusion", "pipeline", "gradient-copies", "broadcast-buffers", "framework-in-compute"})
       if (flags.given(flag))
-        flags.note("--" + std::string(flag) +
-                   " changes nothing here: it is of DDP's buckets, and FSDP has units (--unit-size)");
+        flags.note(
+            "--" + std::string(flag) +
+            " changes nothing here: it is of DDP's buckets, and FSDP has units (--unit-size)");
   if (scenario.sharding.kind == Sharding::None && flags.given("shard-group"))
     flags.note("--shard-group changes nothing here: nothing is sharded (--sharding)");
   if (scenario.accumulation == 1 && flags.given("synchronise"))
