@@ -61,6 +61,8 @@ def _text_of(name: str, value: object) -> str:
         return repr(float(value))
     if isinstance(value, list):
         return ",".join(_text_of(name, item) for item in value)
+    if str(value).startswith("torch.") and type(value).__name__ == "dtype":
+        return str(value)
     raise InputError(f"{name}: {type(value).__name__} is no text, number, yes or no, or list of these")
 
 

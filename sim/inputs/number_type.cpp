@@ -1,12 +1,21 @@
 #include "sim/inputs/number_type.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 
 namespace gradcast {
+namespace {
+
+constexpr std::pair<std::string_view, NumberType> kNamesInPyTorch[] = {
+    {"float32", NumberType::Fp32}, {"float", NumberType::Fp32},    {"float16", NumberType::Fp16},
+    {"half", NumberType::Fp16},    {"bfloat16", NumberType::Bf16},
+};
+
+}  // namespace
 
 std::string_view to_text(NumberType type) {
   switch (type) {
@@ -28,6 +37,10 @@ NumberType parse_number_type(std::string_view text) {
     if (text == to_text(type)) return type;
     known.emplace_back(to_text(type));
   }
+  constexpr std::string_view kPrefix = "torch.";
+  const std::string_view name = text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
+  for (const auto& [its, type] : kNamesInPyTorch)
+    if (name == its) return type;
   throw ValueError("unknown type of numbers '" + std::string(text) + "'" +
                    did_you_mean(text, known) + " (known: " + join(known) + ")");
 }

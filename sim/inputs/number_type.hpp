@@ -13,7 +13,7 @@ inline constexpr NumberType kNumberTypes[] = {NumberType::Fp32, NumberType::Tf32
 /// "fp32", "tf32", "fp16", "bf16".
 std::string_view to_text(NumberType type);
 
-/// The reverse. Throws ValueError.
+/// The reverse, and PyTorch's names: "bfloat16", "torch.half". Throws ValueError.
 NumberType parse_number_type(std::string_view text);
 
 /// Bytes in memory and on the wire: a TF32 product reads and writes 4 bytes.

@@ -45,6 +45,14 @@ class Models(unittest.TestCase):
                          [235_200, 2 * 10 * 10 * 16 * 150, 2 * 400 * 120, 2 * 120 * 84, 2 * 84 * 10])
         self.assertEqual(rows[0]["layer"], "0")
 
+    def test_a_type_of_pytorch_is_a_setting(self):
+        def bytes_kept(kind):
+            run = gc.forecast(model="gpt2-small", cluster="dgx-a100", nodes=2, parameter_type=kind, engine="analytic")
+            return run.row["parameters_memory_bytes"]
+
+        self.assertEqual(bytes_kept(torch.bfloat16), bytes_kept("bf16"))
+        self.assertNotEqual(bytes_kept(torch.bfloat16), bytes_kept(torch.float32))
+
     def test_rows_stand_in_the_order_in_which_gradients_get_ready_the_last_first(self):
         class Crossed(torch.nn.Module):
             def __init__(self):

@@ -6,6 +6,7 @@
 
 using namespace gradcast;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -93,6 +94,14 @@ TEST_CASE("rows of a unit follow one another") {
                     Contains("toy.csv:4: column 'unit': 'x' stands further up too"));
   CHECK_THROWS_WITH(read("layer,tensor,elements,forward_flops,unit\na,a.w,1,0,x\nb,b.w,1,0,\n"),
                     Contains("name one in every row or in none"));
+}
+
+TEST_CASE("types of numbers have PyTorch's names too") {
+  CHECK(parse_number_type("torch.bfloat16") == NumberType::Bf16);
+  CHECK(parse_number_type("half") == NumberType::Fp16);
+  CHECK(parse_number_type("float32") == NumberType::Fp32);
+  CHECK_THROWS_WITH(parse_number_type("torch.int8"),
+                    StartsWith("unknown type of numbers 'torch.int8' (known: fp32, tf32, fp16"));
 }
 
 TEST_CASE("a type that no tensor is kept in is refused") {
