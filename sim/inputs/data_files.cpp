@@ -113,11 +113,16 @@ bool DataFiles::has(const DataKind& kind, const std::string& name) const {
 const TextFile& DataFiles::read(const DataKind& kind, const std::string& name_or_path,
                                 const fs::path& folder) {
   if (is_path(name_or_path)) return read_once(name_or_path, folder / name_or_path);
-  const std::vector<std::string>& known = names(kind);
-  if (!std::binary_search(known.begin(), known.end(), name_or_path))
+  if (!has(kind, name_or_path)) {
+    std::vector<std::string> known = names(kind);
+    if (!kind.unlisted.empty())
+      std::erase_if(known, [&](const std::string& name) {
+        return name.find(kind.unlisted) != std::string::npos;
+      });
     throw ValueError("unknown " + std::string(kind.what) + " '" + name_or_path + "'" +
                      did_you_mean(name_or_path, known) + " (known: " + join(known) +
                      "; or the path of a .csv file)");
+  }
   return read_once(name_or_path, root_ / kind.folder / (name_or_path + ".csv"));
 }
 

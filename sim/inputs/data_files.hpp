@@ -18,10 +18,11 @@ namespace gradcast {
 
 /// A kind of data file: its folder and how its names begin.
 struct DataKind {
-  std::string_view what;      // "model", for messages
-  std::string_view folder;    // "models"
-  std::string_view prefix;    // names begin with it: "iteration-"
-  std::string_view others{};  // names that begin with this are of another kind
+  std::string_view what;        // "model", for messages
+  std::string_view folder;      // "models"
+  std::string_view prefix;      // names begin with it: "iteration-"
+  std::string_view others{};    // names that begin with this are of another kind
+  std::string_view unlisted{};  // no message lists names with this in them
 };
 
 inline constexpr DataKind kModels{"model", "models", ""};
@@ -29,7 +30,9 @@ inline constexpr DataKind kIterationTraces{"trace", "traces", "iteration-"};
 inline constexpr DataKind kCompressorFiles{"compressor", "compressors", ""};
 inline constexpr DataKind kCostTables{"cost table", "traces", "cost-"};
 inline constexpr DataKind kMeasuredRuns{"measured file", "traces", "measured-"};
-inline constexpr DataKind kStacks{"stack", "platforms", "stack-"};
+/// "ddp-nccl-without-x" was estimated without the group x, to judge forecasts of that group.
+inline constexpr std::string_view kWithout = "-without-";
+inline constexpr DataKind kStacks{"stack", "platforms", "stack-", {}, kWithout};
 inline constexpr DataKind kClusters{"cluster", "platforms", "", kStacks.prefix};
 inline constexpr DataKind kCollectiveCurves{"file of collectives", "traces", "collectives-"};
 inline constexpr DataKind kFitStructures{"fit structure", "traces", "fit-"};

@@ -94,8 +94,9 @@ void set(NcclSettings& settings, std::string_view word) {
       return variable.set(settings, word.substr(at + 1));
   }
   if (holds(known, name)) throw ValueError("'" + name + "' has no value; write " + name + "=VALUE");
-  throw ValueError("'" + name + "' is not a variable of NCCL that changes a forecast: " +
-                   join(known) + did_you_mean(name, known));
+  throw ValueError("'" + name + "' is not modelled" + did_you_mean(name, known) +
+                   " (known: " + join(known) +
+                   "); what it leaves of links is for --intra-bandwidth and --nic-bandwidth");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/text_file.hpp"
+#include "sim/inputs/data_files.hpp"
 #include "sim/inputs/fusion.hpp"
 #include "sim/plan/joint_terms.hpp"
 #include "sim/plan/run_kind.hpp"
@@ -88,10 +89,8 @@ std::string_view words_of(Transport transport);
 /// "population" for NCCL, "population-mpi", "population-gloo".
 std::string population_of(Transport transport);
 
-/// "ddp-nccl-without-x": the name of a stack that was estimated without the group x.
-inline constexpr std::string_view kWithout = "-without-";
-/// True for such a name. The stack forecasts the runs of that group and serves nothing else, so
-/// that no list has it.
+/// True for a stack that was estimated without a group (kWithout). The stack forecasts the runs of
+/// that group and serves nothing else, so that no list has it.
 inline bool is_for_judging(const std::string& stack) {
   return stack.find(kWithout) != std::string::npos;
 }

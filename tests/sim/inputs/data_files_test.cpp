@@ -30,6 +30,13 @@ TEST_CASE("a name is found in its folder, a path is taken as it is", "[data]") {
   CHECK_THROWS_AS(files.read(kModels, "./none.csv"), DataError);
 }
 
+TEST_CASE("a message lists no stack that was estimated without a group") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  CHECK_THROWS_WITH(files.read(kStacks, "stack-foo"),
+                    Contains("stack-ddp-nccl, stack-deepspeed-zero") && !Contains(kWithout.data()));
+  CHECK(files.has(kStacks, "stack-ddp-nccl-without-csc-a100-ddp"));
+}
+
 TEST_CASE("inputs are remembered as they were typed, each once", "[data]") {
   DataFiles files(kRoot);
   files.read(kModels, "alexnet");
