@@ -180,8 +180,7 @@ int nics_used(const Scenario& scenario) {
   if (collective == nullptr && scenario.library != nullptr)
     collective =
         scenario.library->choose(cluster, scenario.outcome, cluster.ranks(), kBucket).collective;
-  if (collective == nullptr || !cluster.nodes_alike())
-    return std::min(cluster.nics_per_node, cluster.gpus_per_node);
+  if (collective == nullptr || !cluster.nodes_alike()) return cluster.nics_per_node;
   constexpr int kFewNodes = 4;
   const RankLayout layout = even_layout(std::min(cluster.nodes, kFewNodes), cluster.gpus_per_node);
   std::set<std::pair<int, int>> used;  // node, NIC
@@ -197,7 +196,10 @@ int nics_used(const Scenario& scenario) {
     most = std::max(
         most, static_cast<int>(std::count_if(
                   used.begin(), used.end(), [&](const auto& each) { return each.first == node; })));
-  return most;
+  // A GPU with several NICs sends by all of them.
+  return cluster.nics_per_node > cluster.gpus_per_node
+             ? most * cluster.nics_per_node / cluster.gpus_per_node
+             : most;
 }
 
 /// A cluster's file that gives neither the kind of network nor a latency leaves it to a guess.

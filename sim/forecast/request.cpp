@@ -179,6 +179,7 @@ std::shared_ptr<const MeasuredCollectives> measured_on(const Request& request, c
 Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles& files) {
   Cluster cluster = *described_cluster(request, file, files);
   cluster.measured = measured_on(request, file, files);
+  const NodeProperties of_file = cluster;
   for (const ClusterProperty& property : request.changed) {
     try {
       set_property(cluster, property.name, property.value);
@@ -194,6 +195,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   if (const GpuGeneration its = generation_named(cluster.gpu);
       changes("gpu") && !changes("gpu_generation") && its != GpuGeneration::Unknown)
     cluster.gpu_generation = its;
+  if (!changes("nics_per_node")) cluster.nics_per_node = of_file.nics_near(cluster.gpus_per_node);
   require_possible(cluster);
   return cluster;
 }

@@ -49,6 +49,8 @@ NodeProperties Cluster::node(int number) const {
       if (property.set_node != nullptr)
         if (const NodeOverride* override = find_override(property.name, number))
           property.set_node(node, override->value);
+  if (node.gpus_per_node < gpus_per_node && find_override("nics_per_node", number) == nullptr)
+    node.nics_per_node = nics_near(node.gpus_per_node);
   node.nic.bandwidth.value *= nic_share;
   if (by_sockets) node.nic.bandwidth = socket_rate(node.nic.bandwidth);
   node.nic.latency *= latency_factor;
@@ -58,7 +60,17 @@ NodeProperties Cluster::node(int number) const {
     node.nic.bandwidth.value /= slowness;
     node.nic.latency *= slowness;
   }
+  // A GPU with several NICs sends by all of them, as by a faster one.
+  if (node.nics_per_node > node.gpus_per_node) {
+    node.nic.bandwidth.value *= static_cast<double>(node.nics_per_node) / node.gpus_per_node;
+    node.nics_per_node = node.gpus_per_node;
+  }
   return node;
+}
+
+int NodeProperties::nics_near(int gpus) const {
+  if (gpus >= gpus_per_node) return nics_per_node;
+  return std::min(nics_per_node, gpus * std::max(1, nics_per_node / gpus_per_node));
 }
 
 double Cluster::speed_of(int rank) const {

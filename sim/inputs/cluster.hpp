@@ -38,7 +38,8 @@ enum class YesNo { No, Yes };
 /// Properties in which nodes may differ.
 struct NodeProperties {
   int gpus_per_node = 1;
-  /// GPU i uses NIC i mod this.
+  /// GPU i uses NIC i mod this. Where there are more NICs than GPUs, each GPU has its share of
+  /// them.
   int nics_per_node = 1;
   /// Each NIC's bandwidth is the goodput of one long flow. Its latency is the time of an empty
   /// message one way from a GPU of one node to a GPU of another, through the switch, as a ping-pong
@@ -51,6 +52,10 @@ struct NodeProperties {
   BytesPerSecond pcie_bandwidth{0};
   /// Speed of the GPUs as a factor of the trace's GPU.
   double compute_speed = 1;
+
+  /// NICs through which so many of the node's GPUs send: a GPU that does not run leaves its own
+  /// unused.
+  int nics_near(int gpus) const;
 };
 
 /// One property of the nodes from `first` to `last`, as text: "nic_bandwidth@4..7".

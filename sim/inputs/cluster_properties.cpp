@@ -143,8 +143,8 @@ constexpr PropertyRow kProperties[] = {
         "nic_latency", "latency between GPUs of two nodes, one way, like 25us", kNetwork,
         [](auto& n) -> auto& { return n.nic.latency; }),
     of_node<Count>(
-        "nics_per_node", "NICs of each node; GPU i uses NIC i mod this", kNetwork,
-        [](auto& n) -> auto& { return n.nics_per_node; }),
+        "nics_per_node", "NICs of each node; GPU i uses NIC i mod this, and its share of more",
+        kNetwork, [](auto& n) -> auto& { return n.nics_per_node; }),
     of_node<Rate>(
         "intra_bandwidth", "bandwidth between GPUs of a node, like 10GBps", kNetwork,
         [](auto& n) -> auto& { return n.intra.bandwidth; }, true),

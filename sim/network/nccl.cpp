@@ -73,7 +73,7 @@ bool keeps_chunks_large(const NcclMachine& machine, NcclProtocol protocol) {
 /// The chunks of all channels of a tree together (src/enqueue.cc: calcCollChunking). After its
 /// search NCCL lays every channel twice.
 Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes) {
-  const int channels = 2 * machine.channels;
+  const int channels = 2 * machine.channels_laid();
   const double of_channel = static_cast<double>(bytes.count) / channels;
   const double slot = static_cast<double>(machine.settings.buffer.count) / 8;
   double chunk = slot;
@@ -102,6 +102,23 @@ Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes)
   if (keeps_chunks_large(machine, protocol))
     chunk = std::max(chunk, std::min(slot, double(machine.settings.least_chunk.count)));
   return {std::llround(channels * std::min(chunk, of_channel))};
+}
+
+/// The chunks of an NVLink switch's tree together (src/enqueue.cc: calcCollChunking). Each of its
+/// channels has a chunk on the way for each GPU of a node.
+Bytes nvls_tree_piece(const NcclMachine& machine, Bytes bytes) {
+  constexpr int kChannels = 16;  // src/transport/nvls.cc: since Hopper
+  const double at_once = kChannels * machine.gpus_per_node;
+  const double whole = static_cast<double>(bytes.count);
+  double chunk = machine.nodes >= 4 ? 64 << 10 : 512 << 10;
+  const auto limit = [&](int chunks, int most) {
+    if (whole < chunks * at_once * chunk) chunk = std::min<double>(chunk, most);
+  };
+  limit(32, 256 << 10);
+  limit(16, 128 << 10);
+  limit(4, 64 << 10);
+  limit(1, 32 << 10);
+  return {std::llround(std::min(at_once * chunk, whole))};
 }
 
 /// The last step of a ring copies what has arrived, and sends nothing: a GPU's channels wait for
@@ -142,7 +159,7 @@ LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
     case NcclAlgorithm::Nvls:
       return {1 / nvls_share(machine.gpu)};
     case NcclAlgorithm::NvlsTree:
-      return {1 / kNvlsTreeShare};
+      return {machine.nodes == 2 ? 1 : 1 / kNvlsTreeShare, 1 / kNvlsTreeShare};
     case NcclAlgorithm::CollNetDirect:
     case NcclAlgorithm::CollNetChain:
       return {collnet_link_time(machine, estimate, outcome)};
@@ -164,8 +181,9 @@ LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
   }
   // To the network GPUs pass on no more than so much, however fast it is.
   const double share = is_foreign(network_kind_of(cluster)) ? reached : cluster.nic_share;
-  const double carried = std::min(machine.channels * share * cluster.nic.bandwidth.value,
-                                  carried_to_nics(cluster, machine));
+  const double nics = std::max(machine.channels, machine.nics);
+  const double carried =
+      std::min(nics * share * cluster.nic.bandwidth.value, carried_to_nics(cluster, machine));
   const double of_links = reached * links / estimate.of_links.value;
   const double of_gpus =
       carried / counted_between(cluster, machine) * links / estimate.of_gpus.value;
@@ -193,6 +211,9 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
                           link_bandwidth(cluster, machine, estimate, outcome);
     walked = (between + inside) / static_cast<double>(std::max<std::int64_t>(1, bytes.count));
   }
+  // A plugin's own latency is that of such chunks.
+  if (estimate.algorithm == NcclAlgorithm::NvlsTree && machine.plugin_latency == Seconds{0})
+    protocol.piece = nvls_tree_piece(machine, bytes);
   const LinkTimes times = link_times(cluster, machine, estimate, outcome, reached, walked);
   protocol.link_time = times.between;
   protocol.link_time_inside = times.inside;

@@ -54,6 +54,20 @@ int nics_near(const Cluster& cluster, int gpus_per_node) {
   return cluster.nics_per_node * gpus_per_node / std::max(1, cluster.gpus_per_node);
 }
 
+/// NCCL lays channels of fast links twice, each at half the speed (src/graph/search.cc:
+/// ncclTopoDupChannels). What a GPU passes on at most is by channel, and so is twice as much.
+int times_laid(const NcclMachine& machine) {
+  if (machine.rccl != nullptr) return 1;
+  constexpr double kFast = 25e9;
+  constexpr double kFaster = 50e9;
+  constexpr int kFew = 4;
+  constexpr int kMost = 16;                    // channels of a search
+  const double speed = machine.between.value;  // both are the same until channels are laid
+  const bool enough =
+      machine.gpu >= GpuGeneration::Hopper && speed < kFaster && machine.channels > kFew;
+  return speed < kFast || enough || 2 * machine.channels > kMost ? 1 : 2;
+}
+
 /// RCCL's source lists the rings of many nodes. There RCCL counts on the xGMI links alone, and its
 /// table says how much less the network leaves of them. On other nodes it searches as NCCL does.
 void see_as_rccl(NcclMachine& machine, const Cluster& cluster) {
@@ -119,14 +133,16 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
       machine.inside = {1e9 * speed};
     }
     machine.between = machine.inside;
+    machine.times_laid = times_laid(machine);
     return machine;
   }
   // A channel for each NIC that these GPUs have near them.
-  const int nics = nics_near(cluster, gpus_per_node);
-  machine.channels = std::clamp(nics, 1, gpus_per_node);
-  const double nics_of_channel = std::max(1.0, double(nics) / machine.channels);
+  machine.nics = nics_near(cluster, gpus_per_node);
+  machine.channels = std::clamp(machine.nics, 1, gpus_per_node);
+  const double nics_of_channel = std::max(1.0, double(machine.nics) / machine.channels);
   machine.between =
       nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
+  machine.times_laid = times_laid(machine);
   machine.inside =
       gpus_per_node == 1
           ? machine.between

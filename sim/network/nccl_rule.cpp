@@ -107,8 +107,8 @@ double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol 
                                      : bus / (fourth ? 4 : 3);
   } else if (protocol == NcclProtocol::LL128) {
     const bool narrow = !since(machine.version, 23) && machine.gpus_per_node < 2;
-    bus = at_most((narrow ? .7 : .92) * bus, machine.channels * kRing128OfChannel[row(machine.gpu)],
-                  limits);
+    bus = at_most((narrow ? .7 : .92) * bus,
+                  machine.channels_laid() * kRing128OfChannel[row(machine.gpu)], limits);
   }
   return bus * machine.ranks() / ring_steps(outcome, machine.ranks());
 }
@@ -121,12 +121,12 @@ double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes b
   const std::size_t gpu = row(machine.gpu);
   const std::size_t nodes = column(machine.nodes);
   double bus = at_most(.92 * of_links(bus_of(machine), limits),
-                       machine.channels * kTreeOfChannel[gpu][nodes], limits);
+                       machine.channels_laid() * kTreeOfChannel[gpu][nodes], limits);
   if (protocol == NcclProtocol::LL)
     bus = at_most(bus / 3.8, most_ll(machine), limits);
   else if (protocol == NcclProtocol::LL128)
     bus = at_most(bus * (machine.nodes == 1 ? 7. / 9 : 120. / 128),
-                  machine.channels * kTree128OfChannel[gpu][nodes], limits);
+                  machine.channels_laid() * kTree128OfChannel[gpu][nodes], limits);
   if (machine.plain_trees && since(machine.version, 18)) bus *= .85;
   return bus / 2 * tree_correction(protocol, bytes);
 }
@@ -241,9 +241,10 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
           base +
           (steps - across) * std::max(inside, nccl_tables::post_overhead(machine, protocol)) +
           across * between;
-      const bool plateau = machine.rccl == nullptr && protocol == NcclProtocol::Simple &&
-                           outcome == Outcome::AllReduced && machine.nodes > 1 &&
-                           bytes.count / (std::int64_t{machine.channels} * machine.ranks()) >= 64;
+      const bool plateau =
+          machine.rccl == nullptr && protocol == NcclProtocol::Simple &&
+          outcome == Outcome::AllReduced && machine.nodes > 1 &&
+          bytes.count / (std::int64_t{machine.channels_laid()} * machine.ranks()) >= 64;
       if (!plateau) return latency;
       return latency * (row(machine.gpu) == 0 ? 1.9 : 1.4);
     }

@@ -49,8 +49,10 @@ struct NcclMachine {
   GpuGeneration gpu = GpuGeneration::Volta;
   HostCpu cpu = HostCpu::Intel;
   int nodes = 1;
-  int gpus_per_node = 1;  // of the communicator
-  int channels = 1;
+  int gpus_per_node = 1;     // of the communicator
+  int nics = 1;              // of a node, near these GPUs
+  int channels = 1;          // that the search finds
+  int times_laid = 1;        // 2: each is laid twice, at half the speed (ncclTopoDupChannels)
   BytesPerSecond inside{};   // of a channel, inside a node
   BytesPerSecond between{};  // of a channel, between nodes
   Seconds plugin_latency{0};
@@ -66,6 +68,7 @@ struct NcclMachine {
   NcclSettings settings{};  // of its environment
 
   int ranks() const { return nodes * gpus_per_node; }
+  int channels_laid() const { return times_laid * channels; }
 };
 
 /// NCCL's estimate for one algorithm and protocol: time = latency + bytes / bandwidth.

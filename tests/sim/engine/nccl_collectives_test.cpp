@@ -340,6 +340,25 @@ TEST_CASE("a broadcast fills all NICs, and a send-receive one", "[nccl]") {
   CHECK(time(Outcome::Passed) == Approx(one_nic).epsilon(0.01));
 }
 
+// 16 channels have a chunk on the way for each of 8 GPUs: 128 chunks, of 64 KiB from 4 nodes on. On
+// two nodes chunks are as large as the buffer leaves 64, 16 or 4 rounds of them: 100 MiB are 6
+// rounds of 128 KiB. The first round walks up the tree and down before the last byte has left.
+TEST_CASE("the first chunks of an NVLink switch's tree walk through it", "[nccl]") {
+  const auto piece = [](int nodes, std::int64_t bytes) {
+    Cluster cluster = machine(nodes, 8, 8, NetworkKind::InfiniBand);
+    cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=NVLSTree");
+    const NcclWay way =
+        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, Bytes{bytes});
+    REQUIRE(way.estimate.algorithm == NcclAlgorithm::NvlsTree);
+    return way.protocol.piece.count;
+  };
+  CHECK(piece(8, 32 << 20) == 128 * (64 << 10));
+  CHECK(piece(8, 4 << 20) == 128 * (32 << 10));
+  CHECK(piece(2, 100 << 20) == 128 * (128 << 10));
+  CHECK(piece(2, 32 << 20) == 128 * (64 << 10));
+  CHECK(piece(2, 1 << 20) == 1 << 20);  // no chunk is larger than its part
+}
+
 // LL sends 4 bytes of flag with each 4 of data: a ring's step carries twice the bytes.
 TEST_CASE("LL doubles the bytes on the wire", "[nccl]") {
   const Cluster cluster = machine(4, 1, 1, NetworkKind::Tcp);

@@ -336,7 +336,7 @@ TEST_CASE("sharding that somebody chose is not replaced by the stack's", "[prese
 }
 
 // On 16 nodes of 8 RTX 4090 NCCL takes the ring for DDP's buckets, which it thinks somewhat faster
-// than the tree; by its links the tree is faster by far. On DGX H100 nothing is near.
+// than the tree; by its links the tree is faster by far. On DGX A100 nothing is near.
 TEST_CASE("an interval reaches to what NCCL nearly chose, and makes no verdict surer", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const Engine& analytic = *find_engine("analytic");
@@ -359,7 +359,7 @@ TEST_CASE("an interval reaches to what NCCL nearly chose, and makes no verdict s
   const SoftwareSpread doubt = *forecast.doubt.spread;
   SoftwareSpread sure = doubt;
   sure.other_choice = 0;
-  const SoftwareSpread far = *evaluate(scenario_on("dgx-h100", "16"), analytic).doubt.spread;
+  const SoftwareSpread far = *evaluate(scenario_on("dgx-a100", "16"), analytic).doubt.spread;
   CHECK(far.other_choice == 0);
   CHECK(speedup_interval(doubt, far).high > speedup_interval(sure, far).high);
   CHECK(speedup_interval(doubt, far).low == speedup_interval(sure, far).low);

@@ -82,6 +82,27 @@ TEST_CASE("GPU i uses NIC i mod their number", "[topology]") {
   CHECK(way(topology, 3, 6) == "node0.gpu3.up node0.nic1.up node1.nic0.down node1.gpu2.down");
 }
 
+// Each GPU has a half of 8 NICs of 1 GB/s.
+TEST_CASE("a GPU with several NICs sends by all of them, as by a faster one", "[topology]") {
+  Cluster rails = cluster(2, 2);
+  rails.nics_per_node = 8;
+  const Topology topology = make_topology(rails);
+  CHECK(way(topology, 1, 2) == "node0.gpu1.up node0.nic1.up node1.nic0.down node1.gpu0.down");
+  CHECK(path(topology, 1, 2).bandwidth.value == Approx(4e9));
+}
+
+TEST_CASE("a GPU that does not run leaves its NICs unused", "[topology]") {
+  NodeProperties node;
+  node.gpus_per_node = 8;
+  node.nics_per_node = 16;
+  CHECK(node.nics_near(8) == 16);
+  CHECK(node.nics_near(1) == 2);
+  CHECK(node.nics_near(16) == 16);
+  node.nics_per_node = 4;
+  CHECK(node.nics_near(2) == 2);  // GPU i uses NIC i mod 4
+  CHECK(node.nics_near(6) == 4);
+}
+
 // 4 nodes, 2 a leaf: the spine adds 3 us.
 TEST_CASE("leaves are crossed by their uplinks", "[topology]") {
   Cluster tree = cluster(4, 1);

@@ -74,6 +74,35 @@ TEST_CASE("a channel has the next speed of NCCL's list below the NIC's nominal r
   CHECK(speed(47e9) == Approx(48));
 }
 
+// 6 channels of 40 GB/s in a node of A100 become 12 of 20, so that LL128, 20 GB/s a channel at
+// most, reaches .92 of 240 GB/s, not 120. Two of the ring's four GPUs' steps send: 4 / 6 of that.
+// On B200 16 channels reach 40 GB/s each: "predicts 640 GB/s for the 2-rank case"
+// (NVIDIA/nccl#2343). Channels of 400 Gb/s are laid once where there are more than 4, from Hopper
+// on.
+TEST_CASE("channels of fast links are laid twice, and pass on twice as much", "[nccl]") {
+  const auto machine = [](GpuGeneration gpu, double inside, int nodes, int gpus) {
+    Cluster cluster;
+    cluster.gpu_generation = gpu;
+    cluster.gpus_per_node = cluster.nics_per_node = gpus;
+    cluster.intra.bandwidth = {inside};
+    cluster.nic.bandwidth = {48e9};
+    return nccl_machine(cluster, kUsualNccl, nodes, gpus);
+  };
+  const auto ll128 = [](const NcclMachine& machine) {
+    for (const NcclEstimate& each : nccl_estimates(machine, Outcome::AllReduced, Bytes{4 << 20}))
+      if (each.algorithm == NcclAlgorithm::Ring && each.protocol == NcclProtocol::LL128)
+        return each.bandwidth.value / 1e9;
+    return 0.;
+  };
+  const NcclMachine a100 = machine(GpuGeneration::Ampere, 231e9, 1, 4);
+  CHECK(a100.channels == 6);
+  CHECK(a100.channels_laid() == 12);
+  CHECK(ll128(a100) == Approx(.92 * 240 * 4 / 6));
+  CHECK(ll128(machine(GpuGeneration::Blackwell, 720e9, 1, 2)) == Approx(640));
+  CHECK(machine(GpuGeneration::Hopper, 370e9, 2, 8).channels_laid() == 8);
+  CHECK(machine(GpuGeneration::Hopper, 370e9, 2, 4).channels_laid() == 8);
+}
+
 // On 4 nodes of 4 V100 with a 10GbE NIC each: LL, with a flag for every word, up to 128 KiB. No
 // tree: LL128 does not go through a host, and a tree's Simple protocol begins later.
 TEST_CASE("over sockets NCCL takes rings, LL for the small and Simple for the large", "[nccl]") {
