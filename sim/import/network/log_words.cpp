@@ -1,6 +1,7 @@
 #include "sim/import/network/log_words.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/base/block_reader.hpp"
 #include "sim/inputs/collective_curve.hpp"
@@ -31,14 +32,45 @@ bool begins_table_line(std::string_view text) {
          is_digit(text[3]);
 }
 
+/// What mpirun's tags end with.
+constexpr std::array<std::string_view, 2> kOutputs = {"<stdout>:", "<stderr>:"};
+
+/// Whether a row or a comment of a table stands here: "1024 256 float", "# size". A time does not:
+/// "2025-03-04 08:00:00".
+bool begins_row_or_comment(std::string_view text) {
+  if (text.starts_with('#')) return true;
+  const std::vector<std::string_view> words = words_of(text);
+  const auto is_number = [](std::string_view word) { return number_length(word) == word.size(); };
+  return words.size() > 1 && is_number(words[0]) && is_number(words[1]);
+}
+
+/// Letters of the tag that begins at the bracket: "[1,0]<stdout>:", "[prterun-n-7@1,0]<stdout>:",
+/// "[1,0][n:17]<stdout>:", or "[0]" before a gap; 0 for none.
+std::size_t tag_length(std::string_view text) {
+  std::size_t at = 0;
+  int brackets = 0;
+  while (brackets < 2 && at < text.size() && text[at] == '[') {
+    const std::size_t end = text.find_first_of("] \t", at);
+    if (end == std::string_view::npos || text[end] != ']') return 0;
+    at = end + 1;
+    ++brackets;
+  }
+  for (const std::string_view output : kOutputs)
+    if (brackets > 0 && text.substr(at).starts_with(output)) return at + output.size();
+  const bool rank =
+      brackets == 1 && at > 2 && std::all_of(text.begin() + 1, text.begin() + at - 1, is_digit);
+  return rank && (at == text.size() || is_gap(text[at])) ? at : 0;
+}
+
 /// `line` has no blanks around it.
 std::string_view without_one_prefix(std::string_view line) {
   if (line.starts_with('>')) return trimmed(line.substr(1));  // a quotation
   if (line.size() > 19 && is_date(line.substr(0, 10)) && line[10] == 'T' && line[13] == ':')
     return trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
-  // mpirun --tag-output, also with a time before it.
-  for (const std::string_view tag : {"]<stdout>:", "]<stderr>:"})
-    if (const std::size_t length = length_up_to(line, tag); length > 0)
+  // mpirun --tag-output, also with a time before it. A tag behind numbers stands inside a row.
+  for (const std::string_view output : kOutputs)
+    if (const std::size_t length = length_up_to(line, "]" + std::string(output));
+        length > 0 && !begins_row_or_comment(line.substr(0, length)))
       return trimmed(line.substr(length));
   const std::size_t blank = line.find_first_of(" \t");
   if (line.starts_with('[')) {
@@ -91,6 +123,17 @@ std::string_view without_prefix(std::string_view line) {
     line = without_one_prefix(trimmed(line));
   }
   return line;
+}
+
+std::string without_inner_tags(std::string_view line) {
+  if (!begins_row_or_comment(line)) return std::string(line);
+  std::string plain;
+  while (!line.empty()) {
+    const std::size_t length = tag_length(line);
+    plain += length > 0 ? ' ' : line.front();
+    line.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return plain;
 }
 
 std::string without_colours(std::string_view line) {

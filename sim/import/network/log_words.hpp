@@ -27,6 +27,11 @@ std::vector<std::string_view> words_of(std::string_view line);
 /// "[pod/launcher-x/launcher] ", "0: ", "node7: ", "2025-05-01T12:00:00.123456789Z ", "> ".
 std::string_view without_prefix(std::string_view line);
 
+/// The line with a blank in place of each tag inside it. A launcher tags what it reads at once, and
+/// that may begin inside a row: "sum -1[1,0]<stdout>: 65.12" or "sum -1[0]  65.12". Only rows of a
+/// table and its comments lose them.
+std::string without_inner_tags(std::string_view line);
+
 /// The line without escape codes of colours, also those whose first byte a web page has dropped:
 /// "[31mstep".
 std::string without_colours(std::string_view line);

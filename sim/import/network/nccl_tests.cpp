@@ -138,7 +138,8 @@ class NcclTestsLog {
 
  private:
   void take(std::string_view whole) {
-    std::string_view line = without_prefix(whole);
+    const std::string plain = without_inner_tags(without_prefix(whole));
+    std::string_view line = plain;
     if (line.find("NCCL INFO") != std::string_view::npos ||
         line.find("NCCL version") != std::string_view::npos) {
       nccl_.take(line);

@@ -71,6 +71,31 @@ TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[
   }
 }
 
+// Open MPI tags each part of a row that it reads at once. The time of an all-reduce of 4 ranks is
+// that of the row without tags, out of place: 100 us.
+TEST_CASE("a launcher's tags inside a row do not matter", "[network]") {
+  const std::string first = "     1000000        250000     float     sum      -1";
+  const std::string second = "    100.0   10.00   15.00      0";
+  const std::string third = "     90.0   11.11   16.67      0";
+  for (const std::string tag :
+       {"[1,0]<stdout>:", "[1,13]<stdout>: ", "[1,0]<stderr>:", "[prterun-node1-7@1,0]<stdout>:",
+        "[1,0][node1:17]<stdout>: ", "[0]", "[13] "}) {
+    std::string text = "all_reduce_perf\n";
+    for (const std::string& line : split_words(kBegin + ranks(1, 4) + kHeader, '\n'))
+      text += tag + " " + line + "\n";
+    for (const std::string& row :
+         {first + tag + second + tag + third, first + tag + second + third,
+          first + second + tag + third, first + tag + "\n" + tag + second + tag + third})
+      for (const std::string& before : {tag, std::string()}) {
+        CAPTURE(tag, row, before);
+        const NetworkFacts facts = facts_of(text + before + row + "\n");
+        REQUIRE(facts.points.size() == 1);
+        CHECK(facts.points[0].bytes.count == 1'000'000);
+        CHECK(facts.points[0].seconds.count() == Approx(100e-6));
+      }
+  }
+}
+
 // Each part of a row is one print of nccl-tests: up to the root, out of place, in place.
 TEST_CASE("a row that other lines cut is put together", "[network]") {
   const std::string info = "node1:17:18 [0] NCCL INFO Channel 00/0 : 3[1] -> 0[0] via NET/IB/2\n";
