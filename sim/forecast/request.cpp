@@ -175,6 +175,14 @@ std::shared_ptr<const MeasuredCollectives> measured_on(const Request& request, c
       });
 }
 
+/// Throws ValueError for a GPU that traces/devices.csv does not know. A collective alone does not
+/// depend on more than its generation: a name that says none would change nothing, silently.
+void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
+  DataFiles others = files.beside();  // no answer rests on them
+  if (cluster.gpu.empty() || !others.has(kDevices, "devices")) return;
+  gpu_of(cluster, *others.parsed(others.read(kDevices, "devices"), load_devices));
+}
+
 /// The named cluster with the request's changes. Throws as make_scenario does.
 Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles& files) {
   Cluster cluster = *described_cluster(request, file, files);
@@ -191,6 +199,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
     return std::any_of(request.changed.begin(), request.changed.end(),
                        [&](const ClusterProperty& property) { return property.name == name; });
   };
+  if (changes("gpu")) require_known_gpu(cluster, files);
   // Another GPU in the place of the file's is of its own generation.
   if (const GpuGeneration its = generation_named(cluster.gpu);
       changes("gpu") && !changes("gpu_generation") && its != GpuGeneration::Unknown)

@@ -125,13 +125,18 @@ NetworkKind network_kind_of(const Cluster& cluster) {
 }
 
 GpuGeneration generation_named(const std::string& gpu) {
+  // By the compute capability, as NCCL's tables are: Ada's 8.9 counts as Ampere.
   constexpr std::pair<std::string_view, GpuGeneration> kNamed[] = {
-      {"v100", GpuGeneration::Volta},   {"a100", GpuGeneration::Ampere},
-      {"a10", GpuGeneration::Ampere},   {"rtx-3090", GpuGeneration::Ampere},
-      {"h100", GpuGeneration::Hopper},  {"h200", GpuGeneration::Hopper},
-      {"h20", GpuGeneration::Hopper},   {"b200", GpuGeneration::Blackwell},
-      {"mi250x", GpuGeneration::Cdna2}, {"mi300x", GpuGeneration::Cdna3},
-      {"mi355x", GpuGeneration::Cdna4}};
+      {"v100", GpuGeneration::Volta},         {"a100", GpuGeneration::Ampere},
+      {"a800", GpuGeneration::Ampere},        {"a10", GpuGeneration::Ampere},
+      {"l40s", GpuGeneration::Ampere},        {"rtx-3090", GpuGeneration::Ampere},
+      {"rtx-4090", GpuGeneration::Ampere},    {"h100", GpuGeneration::Hopper},
+      {"h200", GpuGeneration::Hopper},        {"h20", GpuGeneration::Hopper},
+      {"h800", GpuGeneration::Hopper},        {"gh200", GpuGeneration::Hopper},
+      {"b200", GpuGeneration::Blackwell},     {"gb200", GpuGeneration::Blackwell},
+      {"b300", GpuGeneration::Blackwell},     {"gb300", GpuGeneration::Blackwell},
+      {"rtx-5090", GpuGeneration::Blackwell}, {"mi250x", GpuGeneration::Cdna2},
+      {"mi300x", GpuGeneration::Cdna3},       {"mi355x", GpuGeneration::Cdna4}};
   const std::string slug = device_slug(gpu);
   const auto its = std::find_if(std::begin(kNamed), std::end(kNamed), [&](const auto& named) {
     return slug.starts_with(named.first) ||

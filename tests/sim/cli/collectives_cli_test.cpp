@@ -119,6 +119,8 @@ TEST_CASE("what collectives cannot say has one line", "[collectives]") {
         {{"collectives", "--nodes", "65536"}, "are 262144 ranks; the most is 65536"},
         {{"collectives", "--nic-share", "101%"}, "101% of a NIC is not from 0.1% to 100%"},
         {{"collectives", "--cluster", "dgx-h10"}, "did you mean 'dgx-h100'?"},
+        {{"collectives", "--gpu", "rtx-4900"}, "gpu 'rtx-4900' is none of traces/devices.csv"},
+        {{"simulate", "--payload", "8MiB", "--gpu", "rtx-4900"}, "did you mean 'rtx-4090'?"},
         {{"collectives", "--network-kind", "carrier-pigeon"}, "is not one of unknown"}}) {
     const Ran ran = gradcast_with(words);
     CAPTURE(words);

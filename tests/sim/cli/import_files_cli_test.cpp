@@ -100,7 +100,7 @@ TEST_CASE("import asks for what a file cannot say, and refuses what it has no us
   };
   refused({weights, "--device", "h100-sxm"}, 2, "--tokens N");
   refused({weights, "--device", "h2000", "--tokens", "8"}, 2, "did you mean 'h200'?");
-  refused({weights, "--device", "h20", "--tokens", "8"}, 2, "nor in another type");
+  refused({weights, "--device", "gp100", "--tokens", "8"}, 2, "nor in another type");
   refused({weights, "--device", "v100", "--tokens", "8"}, 2, "no peak of v100 in bf16");
   refused({weights, "--tokens", "8"}, 2, "--tokens needs --device");
   refused({weights, "--tick", "1ns"}, 2, "--tick is for text workloads");

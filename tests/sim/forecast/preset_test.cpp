@@ -202,9 +202,28 @@ TEST_CASE("a cluster's own GPU says how fast it is, where its generation does no
   // Another generation's GPU has its own trace: a DGX A100 with H100s is no A100 at 1.64 times.
   CHECK(speed("gpt2-xl", "dgx-a100", "h100-sxm") == 1);
   CHECK(speed("gpt2-xl", "dgx-h100", "a100-80gb") == 1);
+  // 148 of the 989.4 TFLOPS of an H100, whose memory is slower.
+  CHECK(speed("gpt2-xl", "dgx-h100", "h20") == Approx(0.15).margin(1e-3));
   CHECK_THROWS_WITH(speed("gpt2-xl", "dgx-h100", "rtx-4900"),
                     Contains("gpu 'rtx-4900' is none of traces/devices.csv") &&
                         Contains("did you mean 'rtx-4090'"));
+}
+
+TEST_CASE("a GPU that is typed decides its generation, as nvidia-smi prints it too", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto generation = [&](const std::string& gpu) {
+    Request request;
+    request.cluster = "10gbe-4x4";
+    request.changed.push_back({"gpu", gpu});
+    return gpu_generation_of(cluster_of(request, files));
+  };
+  for (const char* gpu : {"NVIDIA A800-SXM4-80GB", "NVIDIA L40S", "NVIDIA GeForce RTX 4090"})
+    CHECK(generation(gpu) == GpuGeneration::Ampere);
+  for (const char* gpu : {"NVIDIA H800", "NVIDIA H20", "NVIDIA GH200 120GB"})
+    CHECK(generation(gpu) == GpuGeneration::Hopper);
+  for (const char* gpu :
+       {"b300", "NVIDIA B300 SXM6 AC", "NVIDIA GB200", "NVIDIA GB300", "NVIDIA GeForce RTX 5090"})
+    CHECK(generation(gpu) == GpuGeneration::Blackwell);
 }
 
 TEST_CASE("FSDP's copies are made in the memory of the trace's GPU, else of the cluster's",

@@ -222,5 +222,5 @@ TEST_CASE("a device has a dense peak for each type of numbers, or none", "[cost_
   CHECK(peak("a100-40gb", NumberType::Bf16)->value == Approx(108 * 2048 * 1.41e9).epsilon(0.01));
   CHECK(peak("h100-sxm", NumberType::Bf16)->value == Approx(528 * 1024 * 1.83e9).epsilon(0.001));
   CHECK(peak("h100-sxm", NumberType::Tf32)->value == Approx(528 * 512 * 1.83e9).epsilon(0.001));
-  CHECK_FALSE(peak("h20", NumberType::Fp32));
+  CHECK_FALSE(peak("gp100", NumberType::Fp32));
 }
