@@ -10,7 +10,10 @@
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/engine/iteration_result.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/forecast/uncertainty.hpp"
 #include "sim/network/collective_time.hpp"
 #include "sim/network/nccl.hpp"
 #include "sim/options/engine_flags.hpp"
@@ -63,9 +66,11 @@ Flags collectives_flags() {
       "collectives",
       "Says what nccl-tests would print on a cluster: the algorithm and protocol that NCCL's own\n"
       "tables choose for each size, the time on the cluster's links, and both bandwidths of\n"
-      "nccl-tests. Column `rule` is NCCL's own estimate, by which it chooses. On a cluster of "
-      "AMD's\n"
-      "GPUs it is RCCL that chooses, by tables of its own.",
+      "nccl-tests. Column `90 %` is the time's interval, as `simulate --payload` has it; `rule` "
+      "is\n"
+      "NCCL's own estimate, by which it chooses. On a cluster of AMD's GPUs it is RCCL that "
+      "chooses,\n"
+      "by tables of its own.",
       {"collectives --cluster dgx-h100 --nodes 1..64",
        "collectives --cluster dgx-a100 --nodes 16 --sizes 8KiB,25MiB --verbose",
        "collectives --cluster dgx-h100 --kind all-gather --format csv",
@@ -122,10 +127,9 @@ Json row_of(const Scenario& scenario, const Asked& asked, Bytes size) {
   const Cluster& cluster = scenario.cluster;
   const RankLayout layout = layout_of(cluster);
   const Plan plan = make_plan(scenario);
-  const RunRecord record = asked.engine->run(plan, cluster);
-  double seconds = 0;
-  for (const auto& of_class : record.steps)
-    for (const Interval& step : of_class) seconds = std::max(seconds, step.end.count());
+  const IterationResult result = summarize(plan, asked.engine->run(plan, cluster));
+  const double seconds = result.iteration.count();
+  const std::optional<ForecastInterval> interval = interval_of(scenario, plan, result);
   Json row{{"kind", asked.kind->name},
            {"nodes", cluster.nodes},
            {"gpus_per_node", cluster.gpus_per_node},
@@ -143,6 +147,8 @@ Json row_of(const Scenario& scenario, const Asked& asked, Bytes size) {
   row["algorithm"] = to_text(way.estimate.algorithm);
   row["protocol"] = to_text(way.estimate.protocol);
   row["us"] = seconds * kMicro;
+  row["interval_low_seconds"] = interval ? Json(interval->low.count()) : Json();
+  row["interval_high_seconds"] = interval ? Json(interval->high.count()) : Json();
   row["algbw_gb_per_second"] = algorithm_bandwidth;
   row["busbw_gb_per_second"] = algorithm_bandwidth * passes;
   row["bound_by"] = bound_by(phases_in({}, *planned.collective, layout, load),
@@ -167,8 +173,18 @@ std::string number(const Json& value) {
   return fixed(of, of < 10 ? 2 : of < 1000 ? 1 : 0);
 }
 
+/// "78.5 to 165" in microseconds, of three digits or more; "-" where nobody knows.
+std::string interval_words(const Json& row) {
+  if (row["interval_low_seconds"].is_null()) return "-";
+  const auto us = [&](const char* end) {
+    const double of = row[end].get<double>() * kMicro;
+    return fixed(of, of < 10 ? 2 : of < 100 ? 1 : 0);
+  };
+  return us("interval_low_seconds") + " to " + us("interval_high_seconds");
+}
+
 std::string table_of(const std::vector<Json>& rows, std::string_view library, bool verbose) {
-  TextTable table{{"nodes", "GPUs", "size", "algorithm", "protocol", "us", "algbw GB/s",
+  TextTable table{{"nodes", "GPUs", "size", "algorithm", "protocol", "us", "90 %", "algbw GB/s",
                    "busbw GB/s", "rule us", "bound by"},
                   {}};
   if (verbose) table.header.push_back(std::string(library) + "'s estimates, us");
@@ -179,9 +195,9 @@ std::string table_of(const std::vector<Json>& rows, std::string_view library, bo
     table.rows.push_back(
         {std::to_string(nodes), std::to_string(nodes * row["gpus_per_node"].get<int>()),
          to_text(Bytes{row["bytes"].get<std::int64_t>()}), row["algorithm"].get<std::string>(),
-         row["protocol"].get<std::string>(), number(row["us"]), number(row["algbw_gb_per_second"]),
-         number(row["busbw_gb_per_second"]), number(row["rule_us"]),
-         row["bound_by"].get<std::string>()});
+         row["protocol"].get<std::string>(), number(row["us"]), interval_words(row),
+         number(row["algbw_gb_per_second"]), number(row["busbw_gb_per_second"]),
+         number(row["rule_us"]), row["bound_by"].get<std::string>()});
     if (verbose) table.rows.back().push_back(row["rule"].get<std::string>());
   }
   return to_text(table);
@@ -208,7 +224,7 @@ std::vector<Json> rows_of(const Flags& flags, const Request& request, const Aske
       at.payload = asked.kind->outcome == Outcome::AllGathered
                        ? Bytes{std::max<std::int64_t>(1, size.count / ranks)}
                        : size;
-      rows.push_back(row_of(make_scenario(at, files), asked, size));
+      rows.push_back(row_of(make_scenario(with_defaults(at, files), files), asked, size));
     }
   return rows;
 }
@@ -227,6 +243,7 @@ int collectives(int argc, const char* const* argv) {
   read_cluster(flags, request, {"nodes"});
   request.collective = asked.kind->collective;
   request.nccl = to_text(asked.version);
+  request.today = true;  // the stack that NCCL alone is, for the interval
 
   DataFiles files = DataFiles::standard();
   Answer answer;
@@ -241,9 +258,11 @@ int collectives(int argc, const char* const* argv) {
   const std::string library(library_name(cluster));
   answer.table = table_of(answer.rows, library, asked.verbose);
   answer.table += "\n" + library + " " + to_text(asked.version) +
-                  " chooses by its own tables (rule us); us is the time on this cluster's links.\n";
+                  " chooses by its own tables (rule us); us is the time on this cluster's links, "
+                  "90 % its interval.\n";
   if (is_amd(gpu_generation_of(cluster)) && cluster.measured == nullptr)
-    answer.table += "No measured time of RCCL is known here: nothing says how far these are off.\n";
+    answer.table +=
+        "No measured time of RCCL is known here: the interval is the widest of NCCL's.\n";
   if (flags.given("plot")) {
     const std::vector<Figure> figures = collective_figures(answer.rows);
     write_text_file(flags.written("plot"), svg_of(figures, Palette(figures)));

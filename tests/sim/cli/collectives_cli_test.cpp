@@ -42,6 +42,43 @@ TEST_CASE("collectives prints what nccl-tests would", "[collectives]") {
   CHECK(rows[1].at("bound_by").get<std::string>().starts_with("node0."));
 }
 
+// A collective alone is the same question to both commands: the same time, and the same interval.
+// NCCL's forecasts are off by more over TCP and Slingshot (platforms/stack-nccl*.csv).
+TEST_CASE("collectives has the interval of simulate --payload", "[collectives]") {
+  double narrowest = 0;
+  for (const auto& [cluster, nodes, kind, collective, payload] :
+       {std::tuple{"dgx-h100", "2", "all-reduce", "nccl", "8MiB"},
+        {"dgx-h100", "1", "broadcast", "nccl-broadcast", "8MiB"},
+        {"dgx-a100", "4", "all-gather", "nccl-all-gather", "256KiB"},  // 32 ranks have 8 MiB
+        {"polaris", "8", "all-reduce", "nccl", "8MiB"},
+        {"10gbe-4x4", "4", "reduce-scatter", "nccl-reduce-scatter", "8MiB"},
+        {"10gbe-4x4-fitted", "4", "all-reduce", "nccl", "8MiB"}}) {
+    CAPTURE(cluster, kind);
+    const nlohmann::json row = results_of({"collectives", "--cluster", cluster, "--nodes", nodes,
+                                           "--kind", kind, "--sizes", "8MiB"})
+                                   .at(0);
+    const nlohmann::json same = simulated(
+        {"--payload", payload, "--cluster", cluster, "--nodes", nodes, "--collective", collective});
+    CHECK(row.at("us").get<double>() ==
+          Approx(1e6 * same.at("iteration_seconds").get<double>()).epsilon(1e-12));
+    CHECK(row.at("interval_low_seconds") == same.at("interval_low_seconds"));
+    CHECK(row.at("interval_high_seconds") == same.at("interval_high_seconds"));
+    const double width = row.at("interval_high_seconds").get<double>() /
+                         row.at("interval_low_seconds").get<double>();
+    if (narrowest == 0) narrowest = width;
+    if (cluster == std::string("polaris")) CHECK(width > 1.2 * narrowest);
+  }
+}
+
+TEST_CASE("the table of collectives shows the interval beside the time", "[collectives]") {
+  const Ran ran = gradcast_with({"collectives", "--cluster", "dgx-h100", "--nodes", "1..64",
+                                 "--sizes", "1KiB,8GiB", "--engine", "analytic"});
+  CHECK_THAT(ran.out, Contains("     us  ") && Contains(" 90 %  ") && Contains(" to "));
+  CHECK_THAT(ran.out, Contains("90 % its interval."));
+  std::istringstream lines(ran.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 110);
+}
+
 TEST_CASE("list names the libraries whose choice a collective may be", "[collectives]") {
   std::vector<std::string> names;
   for (const nlohmann::json& entry : results_of({"list"}))
