@@ -13,6 +13,7 @@
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/iteration_trace.hpp"
+#include "sim/network/nccl_rule.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 
@@ -144,6 +145,19 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
                fixed(100 * kReservedMemory, 0) +
                " % are kept free): it does not fit; `gradcast decide` says what does");
   }
+}
+
+void note_more_gpus(const Flags& flags, const Request& request, DataFiles& files) {
+  if (is_path(request.cluster)) return;
+  const Cluster asked = cluster_of(request, files);
+  Request plain = request;
+  plain.changed.clear();
+  const Cluster its = cluster_of(plain, files);
+  if (asked.gpus_per_node <= its.gpus_per_node || is_amd(gpu_generation_of(its)) ||
+      !nccl_machine(its, kUsualNccl, 1, its.gpus_per_node).nvlink)
+    return;
+  flags.note("the cluster's file has " + std::to_string(its.gpus_per_node) + " GPUs a node; " +
+             std::to_string(asked.gpus_per_node) + " are taken to share its NVLink as they do");
 }
 
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files) {

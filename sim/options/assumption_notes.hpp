@@ -28,6 +28,11 @@ void note_others_trace(const Flags& flags, const std::vector<Request>& requests,
 /// at a batch once.
 void note_memory(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
+/// Notes a flag that gives a node more GPUs than its cluster's file, where these share NVLink: the
+/// file's links are taken for all of them. Clusters of the data folder alone: a path is the user's
+/// own machine.
+void note_more_gpus(const Flags& flags, const Request& request, DataFiles& files);
+
 /// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a
 /// checkpoint on a device.
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files);

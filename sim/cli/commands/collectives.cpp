@@ -16,6 +16,7 @@
 #include "sim/forecast/uncertainty.hpp"
 #include "sim/network/collective_time.hpp"
 #include "sim/network/nccl.hpp"
+#include "sim/options/assumption_notes.hpp"
 #include "sim/options/engine_flags.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/report/figures.hpp"
@@ -268,6 +269,7 @@ int collectives(int argc, const char* const* argv) {
     write_text_file(flags.written("plot"), svg_of(figures, Palette(figures)));
   }
   deliver(flags, files.inputs(), asked.engine->name, answer);
+  note_more_gpus(flags, request, files);
   return 0;
 }
 

@@ -79,6 +79,28 @@ TEST_CASE("the table of collectives shows the interval beside the time", "[colle
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 110);
 }
 
+TEST_CASE("more GPUs a node than the cluster's file has are noted", "[collectives]") {
+  const std::string said =
+      "the cluster's file has 8 GPUs a node; 72 are taken to share its NVLink as they do";
+  for (const std::vector<std::string>& asked :
+       {std::vector<std::string>{"collectives", "--sizes", "8MiB"},
+        {"simulate", "--payload", "8MiB"}}) {
+    const auto noted = [&](const char* cluster, const char* gpus) {
+      std::vector<std::string> words = asked;
+      words.insert(words.end(), {"--cluster", cluster, "--nodes", "1", "--gpus-per-node", gpus});
+      const Ran ran = gradcast_with(words);
+      CHECK(ran.exit_code == 0);
+      return ran.err;
+    };
+    CAPTURE(asked);
+    CHECK_THAT(noted("hgx-b200", "72"), Contains(said));
+    CHECK_THAT(noted("hgx-b200", "8"), !Contains("are taken to share"));
+    CHECK_THAT(noted("hgx-b200", "4"), !Contains("are taken to share"));
+    CHECK_THAT(noted("10gbe", "8"), !Contains("are taken to share"));    // PCIe
+    CHECK_THAT(noted("mi300x", "16"), !Contains("are taken to share"));  // no NVLink
+  }
+}
+
 TEST_CASE("list names the libraries whose choice a collective may be", "[collectives]") {
   std::vector<std::string> names;
   for (const nlohmann::json& entry : results_of({"list"}))
