@@ -1,6 +1,7 @@
 // Cluster files of machines that many have: their values follow from what their sources say.
 #include <catch2/catch.hpp>
 #include <string>
+#include <tuple>
 
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cluster_file.hpp"
@@ -25,4 +26,26 @@ TEST_CASE("between the sockets of a PCIe server lies what NCCL counts on for its
   CHECK(intel.intra.bandwidth.value == 10e9);
   CHECK(amd.host_cpu == HostCpu::Amd);
   CHECK(amd.intra.bandwidth.value == 16e9);
+}
+
+// Vendors state the whole network of a node, nominal, in Gbit/s. A file has what NCCL makes of each
+// NIC: 24 of 25 GB/s, and 47 or 48 of 50.
+TEST_CASE("rented nodes have their vendor's GPUs and its network", "[data]") {
+  for (const auto& [name, gpus, nics, gigabits, kind] :
+       {std::tuple{"aws-p5en-48xlarge", 8, 16, 3200, NetworkKind::Efa},
+        {"aws-p6-b200-48xlarge", 8, 8, 3200, NetworkKind::Efa},
+        {"azure-nd-h100-v5", 8, 8, 3200, NetworkKind::InfiniBand},
+        {"gcp-a3-ultragpu-8g", 8, 8, 3200, NetworkKind::Roce},
+        {"oci-bm-gpu4-8", 8, 16, 1600, NetworkKind::Roce},
+        {"oci-bm-gpu-h100-8", 8, 16, 3200, NetworkKind::Roce},
+        {"alps-gh200", 4, 4, 800, NetworkKind::Slingshot}}) {
+    CAPTURE(name);
+    const Cluster cluster = cluster_named(name);
+    CHECK(cluster.gpus_per_node == gpus);
+    CHECK(cluster.nics_per_node == nics);
+    CHECK(cluster.network_kind == kind);
+    const double share = nics * cluster.nic.bandwidth.value * 8 / (gigabits * 1e9);
+    CHECK(share > 0.93);
+    CHECK(share <= 1);
+  }
 }
