@@ -49,10 +49,11 @@ Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, Da
                                                : std::vector<Schedule>{schedule_of(request)};
   const Scenario physics = make_scenario(contestant.estimates.physics, files);
   require_costs(physics);
+  contestant.costs_guessed = physics.compresses() && physics.costs->guessed_for_cpu;
   if (!contestant.estimates.fitted) return contestant;
   const Scenario fitted = make_scenario(*contestant.estimates.fitted, files);
   require_costs(fitted);
-  contestant.costs_fitted = costs_fitted(contestant.estimates, files);
+  contestant.costs_fitted = !contestant.costs_guessed && costs_fitted(contestant.estimates, files);
   return contestant;
 }
 

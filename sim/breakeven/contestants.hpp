@@ -16,7 +16,8 @@ namespace gradcast {
 struct Contestant {
   std::string name;
   Estimates estimates;
-  bool costs_fitted = false;  // runs with it were fitted, so that its fitted costs are others
+  bool costs_fitted = false;   // runs with it were fitted, so that its fitted costs are others
+  bool costs_guessed = false;  // they are a GPU's, guessed for a CPU
   std::vector<Schedule> schedules{};  // among which it may choose
 
   /// Its run by each schedule.

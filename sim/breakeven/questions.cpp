@@ -121,6 +121,8 @@ Answered unanswered(const BreakEvenAsked& asked, const Contestant& contestant,
   const Request& physics = contestant.estimates.physics.request;
   told.costs = scaled_costs_words(physics.costs, physics.costs_device);
   told.gpus_per_node = scenario.cluster.nodes_alike() ? scenario.cluster.gpus_per_node : 0;
+  for (const Contestant* each : {&contestant, &opponent})
+    if (each->costs_guessed) told.guessed.push_back(each->name);
   if (!contestant.estimates.fitted) return answered;
   told.software = software_of(*contestant.estimates.fitted);
   for (const Contestant* each : {&contestant, &opponent})

@@ -144,6 +144,7 @@ std::string verdict_words(const Told& told, const Words& words) {
     parts.push_back(to_text(pays) + " " + and_joined(where));
     if (pays != Pays::CannotBeTold) continue;
     parts.back() += !told_by(told).fitted   ? " by physics alone, which has no error of its own"
+                    : !told.guessed.empty() ? " (its costs are a guess for a CPU)"
                     : told.unfitted.empty() ? " (within the forecast's error)"
                                             : " (nobody measured what its software costs)";
   }
@@ -246,7 +247,11 @@ std::string between_in_words(Quantity quantity, double low, double high, int gpu
 const Finding& told_by(const Told& told) { return told.fitted ? *told.fitted : told.physics; }
 
 std::vector<VerdictStretch> verdicts_of(const Told& told) {
-  return stretches_of(told_by(told), told.unfitted.empty());
+  std::vector<VerdictStretch> all =
+      stretches_of(told_by(told), told.unfitted.empty() && told.guessed.empty());
+  // Guessed costs of the opponent say nothing, neither for nor against the compressor.
+  if (all.empty() || told.guessed.empty() || told.guessed.back() == told.compressor) return all;
+  return {{all.front().from, all.back().to, Pays::CannotBeTold}};
 }
 
 std::string measure_of(const Told& told) {
@@ -255,6 +260,7 @@ std::string measure_of(const Told& told) {
         return stretch.pays == Pays::CannotBeTold;
       }))
     return "";
+  if (!told.guessed.empty()) return measure_on_cpu(told.guessed.front());
   if (!told.unfitted.empty() && told.fitted)
     return "one run with " + join(told.unfitted, " and one with ") + " on this cluster";
   const Duel duel = told_by(told).undecided.value_or(Duel{});

@@ -29,6 +29,7 @@ struct Told {
   /// Compressors without fitted runs: neither answer includes the time that their software takes
   /// besides their kernels.
   std::vector<std::string> unfitted{};
+  std::vector<std::string> guessed{};  // compressors with a GPU's costs, guessed for a CPU
   Finding physics;
   std::optional<Finding> fitted;
   std::string costs{};     // basis of scaled costs; "" if they are not scaled

@@ -152,13 +152,15 @@ WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation&
   verdict.speedup = weighed.interval;
   const double worth =
       weighed.option.change == Change::Network ? kWorthBuyingSpeedup : kWorthwhileSpeedup;
-  verdict.pays = pays_by(weighed.interval, costs_known, worth);
+  verdict.pays = pays_by(weighed.interval, forecast.doubt, today.doubt, costs_known, worth);
   if (verdict.pays == Pays::CannotBeTold) {
     const bool compressor = weighed.option.change == Change::Compressor;
     const std::string name = compressor ? weighed.option.request.compressor : "this change";
-    verdict.measure = costs_known
-                          ? measure_first(name, {its, forecast.doubt}, {todays, today.doubt})
-                          : "one run with " + name + " on this cluster";
+    verdict.measure = guessed_measure(forecast.doubt, today.doubt);
+    if (verdict.measure.empty())
+      verdict.measure = costs_known
+                            ? measure_first(name, {its, forecast.doubt}, {todays, today.doubt})
+                            : "one run with " + name + " on this cluster";
   }
   return weighed;
 }

@@ -240,7 +240,7 @@ BytesPerSecond gpu_memory_of(const Scenario& scenario, const DataFiles& files) {
 
 /// True if the costs were scaled to another GPU than the trace's, which is the cluster's then.
 bool costs_of_clusters_gpu(const Request& costs, const Scenario& scenario, const DataFiles& files) {
-  if (costs.costs_device.empty()) return false;
+  if (costs.costs_device.empty() || costs.costs_device == kCpu) return false;
   DataFiles others = files.beside();
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   const Device* traced = device_meant(*devices, scenario.trace->device);

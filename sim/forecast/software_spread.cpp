@@ -458,6 +458,8 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   if (auto joint = joint_terms(stack->correlations))
     spread.joint = std::make_shared<const JointTerms>(std::move(*joint));
   spread.own = std::hypot(kernel_deviation(plan, scenario).count(), jitter.count());
+  spread.costs_guessed =
+      scenario.compresses() && scenario.compressing && scenario.costs->guessed_for_cpu;
   know_measured_time(spread, scenario);
 
   Scenario physics = without_stack(scenario);

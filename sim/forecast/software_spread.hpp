@@ -62,6 +62,8 @@ struct SoftwareSpread {
   /// nullptr: each errs by itself.
   std::shared_ptr<const JointTerms> joint{};
   double own = 0;  // seconds: this run's kernels and random noise
+  /// The costs of compressing are a GPU's, guessed for a CPU: nothing sure rests on them.
+  bool costs_guessed = false;
 };
 
 /// The number of joint draws, and the degrees of freedom of their Student's t: a spread that is

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/error.hpp"
+#include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/inputs/compressor_costs.hpp"
@@ -51,6 +52,21 @@ const Device* scaled_to(const Request& request, const std::vector<Device>& devic
   return device != nullptr && !device->name.starts_with("v100") ? device : nullptr;
 }
 
+/// True where a CPU computes, and so compresses: the trace is of one, and neither the cluster nor
+/// the request names a GPU.
+bool compresses_on_cpu(const Request& request, DataFiles& files) {
+  if (request.payload || request.implementation == kCudaImplementation ||
+      !is_cpu(device_of_trace(request, files)))
+    return false;
+  try {
+    return !names_gpu(cluster_of(request, files));
+  } catch (const ValueError&) {  // the forecast says which file is wrong
+    return false;
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
 bool asks_for_papers(const Request& request) {
   const std::string& made = request.implementation;
   return request.mode == "paper" || (!made.empty() && !made.starts_with("gradcast"));
@@ -88,7 +104,9 @@ Request by_gpu(Request request, DataFiles& files) {
   if (request.payload || !files.has(kCostTables, kDerivedCosts)) return request;
   DataFiles others = files.beside();  // an answer that does not use them need not name them
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
-  const Device* device = scaled_to(request, *devices, others);
+  const bool on_cpu = compresses_on_cpu(request, others);
+  if (on_cpu && request.costs_device.empty()) request.costs_device = kCpu;
+  const Device* device = on_cpu ? nullptr : scaled_to(request, *devices, others);
   if (device != nullptr && request.costs_device.empty()) request.costs_device = device->name;
   if ((device != nullptr || request.today) && !asks_for_papers(request))
     request.costs = kDerivedCosts;
@@ -112,7 +130,9 @@ Request by_own_costs(Request request, const DescribedCompressor& own) {
 
 }  // namespace
 
-Request with_costs_of_compressor(Request request, DataFiles& files) {
+namespace {
+
+Request with_table_of_compressor(Request request, DataFiles& files) {
   const Compressor& compressor = known_compressor(request.compressor);
   if (compressor.family == Family::Dense || has_costs(request, compressor.name, files))
     return request;
@@ -129,6 +149,19 @@ Request with_costs_of_compressor(Request request, DataFiles& files) {
   if (has_costs(usual, compressor.name, files)) return usual;
   return own != nullptr && !has_costs_of_family(request, compressor.family, files) ? usual
                                                                                    : request;
+}
+
+}  // namespace
+
+Request with_costs_of_compressor(Request request, DataFiles& files) {
+  request = with_table_of_compressor(std::move(request), files);
+  if (!request.costs_device.empty() || known_compressor(request.compressor).family == Family::Dense)
+    return request;
+  DataFiles others = files.beside();
+  if (!others.has(kDevices, "devices") || !compresses_on_cpu(request, others)) return request;
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  if (is_of_gpu(*named_table(request, files), *devices)) request.costs_device = kCpu;
+  return request;
 }
 
 std::shared_ptr<const CostTable> cost_table_of(const Request& request, const TextFile& file,
@@ -193,6 +226,9 @@ Request with_usual_costs(Request request, DataFiles& files) {
 }
 
 std::string scaled_costs_words(const std::string& costs, const std::string& device) {
+  if (device == kCpu)
+    return "guessed for a CPU, " + fixed(kCpuOverGpu, 0) + " times a GPU's (" + costs +
+           "): not measured; `gradcast calibrate --device cpu` measures them";
   if (costs == kDerivedCosts)
     return "derived " + (device.empty() ? "" : "for " + device + " ") +
            "from the simulated V100: not measured";

@@ -15,7 +15,8 @@ inline constexpr const char* kPaperCosts = "cost-v100-pytorch-1.1";
 inline constexpr const char* kDerivedCosts = "cost-v100-derived";
 
 /// The request with a cost table, where it names none. Today's preset has kDerivedCosts, scaled to
-/// the GPU that compresses (or to the one that the request names); a V100's, and those of a GPU
+/// the GPU that compresses (or to the one that the request names). Where a CPU compresses they are
+/// guessed for it (kCpu). A V100's, and those of a GPU
 /// that traces/devices.csv does not know, stay as they are. The paper's are taken where the request
 /// asks for what they alone have, another implementation than the project's or mode paper. So they
 /// are by the paper's preset for a V100 and an unknown GPU. Throws DataError for a wrong
@@ -25,6 +26,7 @@ Request with_usual_costs(Request request, DataFiles& files);
 /// The request with a table that has rows of its compressor: the one that it names, else that of
 /// the compressor's own file, else the usual one if it names a file by its path: a user's costs add
 /// to those.
+/// A GPU's table is guessed for a CPU where one compresses (kCpu).
 /// The request stays as it is where all lack it. Throws as CompressorCosts does for a wrong file.
 Request with_costs_of_compressor(Request request, DataFiles& files);
 
@@ -41,6 +43,7 @@ bool costs_of_family(const Request& request, DataFiles& files);
 /// one, and those that the data folder describes.
 std::vector<std::string> compressors_with_costs(const Request& request, DataFiles& files);
 
+/// "guessed for a CPU, 160 times a GPU's (cost-v100-derived): not measured; ...",
 /// "derived for h100-sxm from the simulated V100: not measured", of kDerivedCosts and of costs that
 /// are scaled to a device; "" where a table that somebody named or published is as it was found.
 std::string scaled_costs_words(const std::string& costs, const std::string& device);

@@ -82,6 +82,8 @@ void add_all(Reaches& reaches, const SoftwareSpread& spread, bool of_other) {
   reaches.add("discrepancy of " + spread.group, reach_of(modelled, spread.forecast), of_other);
 }
 
+bool is_guessed(const ForecastDoubt& doubt) { return doubt.spread && doubt.spread->costs_guessed; }
+
 constexpr std::array kAllPays = {Pays::Yes, Pays::No, Pays::CannotBeTold};
 
 }  // namespace
@@ -107,6 +109,12 @@ Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known, doub
   return speedup->low > 1 && costs_known ? Pays::Yes : Pays::CannotBeTold;
 }
 
+Pays pays_by(const std::optional<RatioInterval>& speedup, const ForecastDoubt& its,
+             const ForecastDoubt& other, bool costs_known, double worth) {
+  if (is_guessed(other)) return Pays::CannotBeTold;
+  return pays_by(speedup, costs_known && !is_guessed(its), worth);
+}
+
 Pays either_of(Pays one, Pays other) {
   if (one == Pays::Yes || other == Pays::Yes) return Pays::Yes;
   return one == Pays::No ? other : one;
@@ -120,10 +128,22 @@ Verdict verdict_on(const std::string& name, const Judged& its, const Judged& oth
                    bool costs_known) {
   Verdict verdict;
   verdict.speedup = speedup_interval(its.iteration, its.doubt, other.iteration, other.doubt);
-  verdict.pays = pays_by(verdict.speedup, costs_known);
-  if (verdict.pays == Pays::CannotBeTold)
+  verdict.pays = pays_by(verdict.speedup, its.doubt, other.doubt, costs_known);
+  if (verdict.pays != Pays::CannotBeTold) return verdict;
+  verdict.measure = guessed_measure(its.doubt, other.doubt);
+  if (verdict.measure.empty())
     verdict.measure = costs_known ? measure_first(name, its, other) : run_with(name);
   return verdict;
+}
+
+std::string measure_on_cpu(const std::string& compressor) {
+  return "the kernels of " + compressor + " on this CPU (gradcast calibrate --device cpu)";
+}
+
+std::string guessed_measure(const ForecastDoubt& its, const ForecastDoubt& other) {
+  for (const ForecastDoubt* doubt : {&its, &other})
+    if (is_guessed(*doubt)) return measure_on_cpu(doubt->spread->kind.compressor);
+  return "";
 }
 
 std::string measure_first(const std::string& name, const Judged& its, const Judged& other,

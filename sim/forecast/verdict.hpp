@@ -30,6 +30,11 @@ inline constexpr double kWorthBuyingSpeedup = 1.05;
 Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known = true,
              double worth = 1);
 
+/// The rule for two forecasts. Where the costs of the choice are guessed (SoftwareSpread), they
+/// count as not known; where those of the other run are, nothing can be told.
+Pays pays_by(const std::optional<RatioInterval>& speedup, const ForecastDoubt& its,
+             const ForecastDoubt& other, bool costs_known = true, double worth = 1);
+
 /// The verdict on having a choice of two: it surely pays if one of them does, and surely does not
 /// only if neither does.
 Pays either_of(Pays one, Pays other);
@@ -53,6 +58,12 @@ struct Judged {
 /// "gaussian", "twice the network".
 Verdict verdict_on(const std::string& name, const Judged& its, const Judged& other,
                    bool costs_known = true);
+
+/// "the kernels of int8 on this CPU (gradcast calibrate --device cpu)"
+std::string measure_on_cpu(const std::string& compressor);
+
+/// The guessed costs of either run, as measure_on_cpu has it; "" where none are guessed.
+std::string guessed_measure(const ForecastDoubt& its, const ForecastDoubt& other);
 
 /// The run to measure first: it would settle most of what widens the interval of the speedup.
 std::string measure_first(const std::string& name, const Judged& its, const Judged& other,

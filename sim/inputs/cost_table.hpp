@@ -119,7 +119,8 @@ inline constexpr std::string_view kOperators = "torch";
 struct CostTable {
   std::string name;  // the file's path, for messages
   std::vector<CostRow> rows;
-  std::string device{};  // "" where the file does not say
+  std::string device{};          // "" where the file does not say
+  bool guessed_for_cpu = false;  // a GPU's times, made a CPU's: see cost_transfer.hpp
 
   /// One answer. CompressorCosts gives many answers from one search of the rows. Throws as
   /// CompressorCosts does.

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {
@@ -36,6 +37,15 @@ std::map<LineKey, Seconds> floors_of(const CostTable& table, TimeMember time) {
   for (auto& [line, floor] : least)
     if (sizes[line].size() == 1) floor = Seconds{0};
   return least;
+}
+
+/// The table's device in its own words, else in those of its file's name.
+std::string device_text(const CostTable& table) {
+  if (!table.device.empty()) return table.device;
+  std::string says = std::filesystem::path(table.name).stem().string();
+  constexpr std::string_view kPrefix = "cost-";
+  if (says.starts_with(kPrefix)) says.erase(0, kPrefix.size());
+  return says;
 }
 
 /// Times of kernels that memory does not bound go by multiprocessors. If the numbers of those are
@@ -77,20 +87,48 @@ CostTable times_as_long(CostTable table, double factor) {
 const Device& device_of(const CostTable& table, const std::string& named,
                         const std::vector<Device>& devices) {
   if (!named.empty()) return device_named(devices, named);
-  std::string says = table.device;
-  if (says.empty()) {
-    says = std::filesystem::path(table.name).stem().string();
-    constexpr std::string_view kPrefix = "cost-";
-    if (says.starts_with(kPrefix)) says.erase(0, kPrefix.size());
-  }
+  const std::string says = device_text(table);
   if (const Device* meant = device_meant(devices, says)) return *meant;
   throw ValueError("costs are scaled from a known device to a known one, and '" + says + "' of " +
                    table.name + " is none of traces/devices.csv: --costs-of says which it is");
 }
 
+bool is_cpu(std::string_view device) { return in_lower_case(device).starts_with(kCpu); }
+
+bool is_of_gpu(const CostTable& table, const std::vector<Device>& devices) {
+  const std::string says = device_text(table);
+  if (is_cpu(says)) return false;
+  return device_meant(devices, says) != nullptr ||
+         std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const CostRow& row) { return row.implementation == kCudaImplementation; });
+}
+
+CostTable guessed_for_cpu(CostTable table, const std::vector<Device>& devices) {
+  if (!is_of_gpu(table, devices)) return table;
+  for (const TimeMember time : kTimes) {
+    const std::map<LineKey, Seconds> floors = floors_of(table, time);
+    for (CostRow& row : table.rows) {
+      const Seconds floor = floors.at(line_of(row));
+      row.*time = floor + kCpuOverGpu * (row.*time - floor);
+    }
+  }
+  for (CostRow& row : table.rows) {
+    if (row.implementation == kCudaImplementation) row.implementation = kCpuImplementation;
+    row.evidence = "derived";
+    row.factors.low =
+        std::exp(-std::hypot(std::log(row.factors.low), std::log(kCpuOverGpuFactors.low)));
+    row.factors.high =
+        std::exp(std::hypot(std::log(row.factors.high), std::log(kCpuOverGpuFactors.high)));
+  }
+  table.device = "CPU, guessed from " + (table.device.empty() ? "a GPU" : table.device);
+  table.guessed_for_cpu = true;
+  return table;
+}
+
 CostTable transferred(const CostTable& table, const std::string& named, const std::string& to,
                       DataFiles& files) {
   const std::vector<Device> devices = load_devices(files.read(kDevices, "devices"));
+  if (to == kCpu) return guessed_for_cpu(table, devices);
   return scaled_to(table, device_of(table, named, devices), device_named(devices, to));
 }
 

@@ -25,7 +25,32 @@ CostTable scaled_to(const CostTable& table, const Device& from, const Device& to
 const Device& device_of(const CostTable& table, const std::string& named,
                         const std::vector<Device>& devices);
 
-/// Does both steps above, with the project's devices. Throws ValueError for an unknown device.
+/// The device to which costs are scaled where a CPU compresses. traces/devices.csv has GPUs alone.
+inline constexpr std::string_view kCpu = "cpu";
+
+/// True for the text of a trace's or table's `# device:` line that means a CPU.
+bool is_cpu(std::string_view device);
+
+/// True if a GPU's kernels were timed or derived: the table names a known GPU, or has rows of the
+/// project's CUDA kernels.
+bool is_of_gpu(const CostTable& table, const std::vector<Device>& devices);
+
+/// Time of a V100's kernel on a CPU, as a factor, and its 90 % interval. The low end, 10, is
+/// memory bandwidth: a V100 has 900 GB/s, a server with all its cores 90 or more. The high end,
+/// 2500, is one core, which arithmetic binds: `gradcast calibrate --device cpu` and probes timed
+/// topk, int8, onebit and qsgd of 4 to 6 million elements on one core of an EPYC, and they took 40
+/// to 2500 times as long as cost-v100-derived says; fp16 and PowerSGD of PyTorch took 30 to 150
+/// times. The value is the geometric mean of both ends.
+inline constexpr double kCpuOverGpu = 160;
+inline constexpr CostFactors kCpuOverGpuFactors{1.0 / 16, 16};
+
+/// A guess of the costs on a CPU from those of a GPU: the time above a line's floor grows by
+/// kCpuOverGpu, and the floor stays, since a CPU launches no kernels. CUDA kernels become those of
+/// the CPU. A table that is of no GPU stays as it is.
+CostTable guessed_for_cpu(CostTable table, const std::vector<Device>& devices);
+
+/// Does both steps above, with the project's devices; kCpu makes a guess for a CPU. Throws
+/// ValueError for an unknown device.
 CostTable transferred(const CostTable& table, const std::string& named, const std::string& to,
                       DataFiles& files);
 

@@ -26,7 +26,7 @@ bool ends_in_torch_topk(const UsedCosts& used) {
 void add_transfer_flags(Flags& flags) {
   flags.add("scale-costs-to",
             "a device of traces/devices.csv, like h200: the costs are scaled to its memory "
-            "bandwidth and launch time");
+            "bandwidth and launch time; cpu: a guess for a CPU");
   flags.add("costs-of", "the device on which the costs were found (default: the cost table's)");
 }
 
@@ -43,7 +43,10 @@ TransferChoice read_transfer(const Flags& flags, DataFiles& files) {
   }
   const std::vector<Device> devices = load_devices(files.read(kDevices, "devices"));
   const auto known = [&](const std::string& name) { return device_named(devices, name).name; };
-  TransferChoice choice{flags.value("scale-costs-to", known), ""};
+  const auto known_or_cpu = [&](const std::string& name) {
+    return name == kCpu ? name : known(name);
+  };
+  TransferChoice choice{flags.value("scale-costs-to", known_or_cpu), ""};
   if (flags.given("costs-of")) choice.of = flags.value("costs-of", known);
   return choice;
 }
@@ -52,12 +55,19 @@ void note_usual_costs(const Flags& flags, const TransferChoice& choice, const Re
   const std::string words = scaled_costs_words(request.costs, request.costs_device);
   if (!words.empty() && !choice.asked())
     flags.note("costs " + words +
-               " (--costs names a table of yours, as `gradcast calibrate` writes it)");
+               (request.costs_device == kCpu
+                    ? " (--costs names the table that it writes)"
+                    : " (--costs names a table of yours, as `gradcast calibrate` writes it)"));
 }
 
 void note_transfer(const Flags& flags, const TransferChoice& choice,
                    const std::vector<UsedCosts>& used, DataFiles& files) {
   if (!choice.asked()) return;
+  if (choice.to == kCpu) {
+    for (const UsedCosts& costs : used)
+      flags.note("costs " + scaled_costs_words(costs.table, choice.to));
+    return;
+  }
   const std::vector<Device> devices = load_devices(files.read(kDevices, "devices"));
   const Device& to = device_named(devices, choice.to);
   std::set<std::string> told;

@@ -71,7 +71,7 @@ Upgrade upgrade_of(const std::string& model, bool network, const Run& from, cons
   if (verdict.speedup)
     upgrade.interval = RatioInterval{work * verdict.speedup->low, work * verdict.speedup->high};
   if (!network) return upgrade;
-  verdict.pays = pays_by(verdict.speedup, true, kWorthBuyingSpeedup);
+  verdict.pays = pays_by(verdict.speedup, doubt, others, true, kWorthBuyingSpeedup);
   if (verdict.pays != Pays::CannotBeTold) verdict.measure.clear();
   upgrade.verdict = std::move(verdict);
   return upgrade;
