@@ -69,8 +69,8 @@ RunKind kind_from(const Json& json) {
 
 Json to_json(const SoftwareSpread& spread) {
   const auto& [forecast, physics, compute, least, other_choice, terms, group, discrepancy,
-               discrepancy_below, scatter, kinds, kind, kind_variance, joint, own, costs_guessed] =
-      spread;
+               discrepancy_below, scatter, kinds, kind, kind_variance, joint, own, kernels,
+               costs_guessed] = spread;
   Json json{{"forecast", forecast},
             {"physics", physics},
             {"compute", compute},
@@ -84,7 +84,8 @@ Json to_json(const SoftwareSpread& spread) {
             {"kinds", Json::array()},
             {"kind", to_json(kind)},
             {"kind_variance", kind_variance},
-            {"own", own}};
+            {"own", own},
+            {"kernels", kernels}};
   for (const SpreadTerm& term : terms) json["terms"].push_back(to_json(term));
   for (const auto& [name, its_deviation] : kinds) json["kinds"].push_back({name, its_deviation});
   if (costs_guessed) json["costs_guessed"] = true;
@@ -109,8 +110,8 @@ JointTerms joint_from(const Json& json) {
 SoftwareSpread spread_from(const Json& json) {
   SoftwareSpread spread;
   auto& [forecast, physics, compute, least, other_choice, terms, group, discrepancy,
-         discrepancy_below, scatter, kinds, kind, kind_variance, joint, own, costs_guessed] =
-      spread;
+         discrepancy_below, scatter, kinds, kind, kind_variance, joint, own, kernels,
+         costs_guessed] = spread;
   forecast = number(json.at("forecast"));
   physics = number(json.at("physics"));
   compute = number(json.at("compute"));
@@ -127,6 +128,7 @@ SoftwareSpread spread_from(const Json& json) {
   if (json.contains("joint"))
     joint = std::make_shared<const JointTerms>(joint_from(json.at("joint")));
   own = number(json.at("own"));
+  kernels = number(json.at("kernels"));
   costs_guessed = json.value("costs_guessed", false);
   return spread;
 }

@@ -396,11 +396,20 @@ double shared_scatter(const SoftwareSpread& one, const SoftwareSpread& other) {
 
 namespace {
 
+/// The least time that a draw of the kernels leaves of a run that is divided by.
+double shortest_of(const SoftwareSpread& spread) {
+  return std::max(spread.least, spread.forecast / 100);
+}
+
 /// The interval where each of the two has made its choice.
 RatioInterval chosen_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
   const Draws& scatter = deviations_of("scatter");
   const Draws& apart = deviations_of("scatter of the other run");
   const double shared = shared_scatter(one, other);
+  // One table's error is in the kernels of both runs if they have the same compressor.
+  const bool same_kernels = one.kind.compressor == other.kind.compressor;
+  const Draws& kernels = deviations_of("own");
+  const Draws& others_kernels = same_kernels ? kernels : deviations_of("own of the other run");
   RatioInterval widest{INFINITY, 0};
   for (const bool one_beyond : {false, true})
     for (const bool other_beyond : {false, true}) {
@@ -409,8 +418,11 @@ RatioInterval chosen_interval(const SoftwareSpread& one, const SoftwareSpread& o
       const Draws times = draws_of(one, one_beyond);
       for (std::size_t i = 0; i < ratios.size(); ++i) {
         const double others = shared * scatter[i] + std::sqrt(1 - shared * shared) * apart[i];
-        ratios[i] = std::max(other.least, ratios[i] * std::exp(other.scatter * others)) /
-                    std::max(one.least, times[i] * std::exp(one.scatter * scatter[i]));
+        const double others_time =
+            ratios[i] * std::exp(other.scatter * others) + other.kernels * others_kernels[i];
+        const double its_time =
+            times[i] * std::exp(one.scatter * scatter[i]) + one.kernels * kernels[i];
+        ratios[i] = std::max(other.least, others_time) / std::max(shortest_of(one), its_time);
       }
       widest.low = std::min(widest.low, quantile(ratios, kTail));
       widest.high = std::max(widest.high, quantile(ratios, 1 - kTail));
@@ -457,7 +469,8 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   }
   if (auto joint = joint_terms(stack->correlations))
     spread.joint = std::make_shared<const JointTerms>(std::move(*joint));
-  spread.own = std::hypot(kernel_deviation(plan, scenario).count(), jitter.count());
+  spread.kernels = kernel_deviation(plan, scenario).count();
+  spread.own = std::hypot(spread.kernels, jitter.count());
   spread.costs_guessed =
       scenario.compresses() && scenario.compressing && scenario.costs->guessed_for_cpu;
   know_measured_time(spread, scenario);

@@ -61,7 +61,8 @@ struct SoftwareSpread {
   /// Terms that err together, of all that the stack has, whether this run pays them or not;
   /// nullptr: each errs by itself.
   std::shared_ptr<const JointTerms> joint{};
-  double own = 0;  // seconds: this run's kernels and random noise
+  double own = 0;      // seconds: this run's kernels and random noise
+  double kernels = 0;  // seconds, of `own`: the compressor's kernels, which a dense run has not
   /// The costs of compressing are a GPU's, guessed for a CPU: nothing sure rests on them.
   bool costs_guessed = false;
 };
@@ -87,7 +88,8 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside = f
 ForecastInterval interval_of(const SoftwareSpread& spread);
 
 /// The interval of how many times as fast `one` is as `other`, from joint draws. Runs of one kind
-/// share a part of their scatter.
+/// share a part of their scatter. A compressor's kernels err in each run that has it, and in no
+/// dense run.
 struct RatioInterval {
   double low = 0;
   double high = 0;

@@ -60,6 +60,9 @@ class Reaches {
     if (what == "compute") return "one iteration of one GPU alone";
     if (what == "costs")
       return "the kernels of " + term.substr(of + 4) + " on this GPU (gradcast calibrate)";
+    if (what == "sizes")
+      return "the kernels of " + term.substr(of + 4) +
+             " at this run's sizes (gradcast calibrate --models)";
     if (of != std::string::npos && what != "discrepancy") {
       const std::string its = term.substr(of + 4);
       return run_with(its.substr(0, its.find(" by ")));
@@ -75,6 +78,9 @@ void add_all(Reaches& reaches, const SoftwareSpread& spread, bool of_other) {
   if (spread.forecast <= 0) return;
   for (const SpreadTerm& term : spread.terms)
     reaches.add(term.name, reach_of(term, spread.forecast), of_other);
+  if (spread.kernels > 0)
+    reaches.add("sizes of " + spread.kind.compressor, 2 * spread.kernels / spread.forecast,
+                of_other);
   SpreadTerm modelled;
   modelled.seconds = std::max(0.0, spread.forecast - spread.compute);
   modelled.deviation = spread.discrepancy;

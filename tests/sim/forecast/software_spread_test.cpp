@@ -67,6 +67,27 @@ TEST_CASE("costs that nobody measured widen an interval by their own ends", "[sp
   CHECK(faster.high == Approx(0.105 / 0.097).epsilon(0.005));
 }
 
+// 100 ms for sure without a compressor; with one 90 ms, of which its kernels may take 10 ms more or
+// less (one deviation): 90 % lie between 70 and 110 ms.
+TEST_CASE("what a compressor's kernels may take is in its speedup over dense", "[spread]") {
+  const double reach = t_quantile(0.95, kSpreadDegrees);
+  SoftwareSpread dense;
+  dense.physics = dense.forecast = 0.1;
+  SoftwareSpread compressed;
+  compressed.physics = compressed.forecast = 0.09;
+  compressed.kind.compressor = "int8";
+  compressed.own = compressed.kernels = 0.01;
+  const RatioInterval faster = speedup_interval(compressed, dense);
+  const ForecastInterval time = interval_of(compressed);
+  CHECK(time.high.count() == Approx(0.09 + 0.01 * reach).epsilon(0.005));
+  CHECK(faster.low == Approx(0.1 / time.high.count()).epsilon(0.005));
+  CHECK(faster.high == Approx(0.1 / time.low.count()).epsilon(0.005));
+  // Twice the network changes nothing of the kernels: that doubt cancels.
+  SoftwareSpread other = compressed;
+  other.physics = other.forecast = 0.12;
+  CHECK(speedup_interval(compressed, other).low > 1.2);
+}
+
 // 90 of 100 ms were measured on one GPU. 10 ms of communication, off by e^(0.2 x 2.015)
 // = 1.50: 96.7 to 105.
 TEST_CASE("a cluster's discrepancy is of communication, and not of compute", "[spread]") {
