@@ -159,6 +159,11 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
 }
 
 bool costs_fitted(const Stack& stack, const Scenario& scenario) {
+  const bool ran = std::any_of(stack.kinds.begin(), stack.kinds.end(), [&](const KindFactor& kind) {
+    return kind.kind.compressor == scenario.compressor->name &&
+           is_made_by(kind.implementation, scenario);
+  });
+  if (ran) return true;
   const std::vector<const StackTerm*> terms = terms_for(stack, scenario);
   return std::any_of(terms.begin(), terms.end(), [](const StackTerm* term) {
     const bool of_calls = term->quantity->name == "encode_per_call";

@@ -51,7 +51,8 @@ Estimates estimates_of(const Request& request, const std::string& software, cons
 /// that software takes besides the kernels. Without that time, a compressor would win by what is
 /// not known about it. True for dense, which has no costs; false where there is no fitted answer.
 bool costs_fitted(const Estimates& estimates, DataFiles& files);
-/// The same of a stack, for a run that compresses: it knows what encoding takes beside the run's
+/// The same of a stack, for a run that compresses. The stack was learned from runs with the
+/// compressor by the run's implementation, or it knows what encoding takes beside the run's
 /// kernels, or operators.
 bool costs_fitted(const Stack& stack, const Scenario& scenario);
 

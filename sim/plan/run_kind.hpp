@@ -38,6 +38,8 @@ struct KindFactor {
   RunKind kind;
   double factor = 1;
   double deviation = 0;  // of its logarithm
+  /// Whose kernels its runs had, "gradcast-cpu"; "" for dense runs, and where it is not known.
+  std::string implementation{};
 
   /// "kind_factor at 0.2133 on 16", "kind_factor of topk at 0.2133 on 16"
   std::string name() const;

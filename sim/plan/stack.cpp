@@ -105,7 +105,8 @@ void read_kind(Stack& stack, const CsvReader& rows) {
   KindFactor kind{
       {rows.value("compressor", parse_term_compressor), Seconds{compute}, static_cast<int>(ranks)},
       rows.value("value", parse_factor),
-      rows.value("deviation", parse_deviation)};
+      rows.value("deviation", parse_deviation),
+      rows.value("implementation", parse_term_implementation)};
   if (compute <= 0 || ranks < 1 || ranks > kMostRanks || to_text(seen) != kind.seen())
     throw rows.failure("seen",
                        "a kind of runs is one time of one GPU and a number of ranks, like "
@@ -418,7 +419,8 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
   for (const KindFactor& each : stack.kinds)
     rows.add({kKindFactor, each.kind.compressor,
               number_to_text(rounded_to(kDigitsKept, each.factor)), percent(each.deviation),
-              "on all of runs that compute as long here", each.seen(), "", "", "", ""});
+              "on all of runs that compute as long here", each.seen(), "", each.implementation, "",
+              ""});
   rows.add("scatter", percent(stack.scatter), source + ": of a run");
   for (const TermCorrelation& each : stack.correlations)
     rows.add({"correlation", "", number_to_text(each.value), "", "between the logarithms", "", "",

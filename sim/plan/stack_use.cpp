@@ -18,10 +18,6 @@ bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
   return !collective_alone || quantity.of_collectives;
 }
 
-namespace {
-
-/// The implementation whose costs the run has: the project's, or operators, as which a framework
-/// calls whatever else there is; "" where it compresses nothing.
 std::string implementation_of(const Scenario& scenario) {
   if (!scenario.compresses()) return {};
   const std::string made = !scenario.implementation.empty()
@@ -29,8 +25,6 @@ std::string implementation_of(const Scenario& scenario) {
                                : usual_implementation(*scenario.costs, scenario.compressor->name);
   return made.starts_with("gradcast") ? made : std::string(kOperators);
 }
-
-}  // namespace
 
 bool is_made_by(const std::string& implementation, const Scenario& scenario) {
   return implementation.empty() || implementation == implementation_of(scenario);

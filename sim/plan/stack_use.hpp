@@ -13,6 +13,10 @@ namespace gradcast {
 bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
           const Scenario& scenario);
 
+/// The implementation whose costs the run has: the project's, or operators, as which a framework
+/// calls whatever else there is; "" where it compresses nothing.
+std::string implementation_of(const Scenario& scenario);
+
 /// Whether the run's costs of compressing are those of an implementation; "": anybody's. All that
 /// is not the project's counts as operators of a framework.
 bool is_made_by(const std::string& implementation, const Scenario& scenario);

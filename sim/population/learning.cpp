@@ -112,16 +112,19 @@ struct MeasuredKinds {
   Eigen::MatrixXd root{};     // by kind, by kind: what stays unknown, in scatters
 };
 
+/// Correlation above which two kinds are one: 1.5 % longer or shorter on as many ranks.
+constexpr double kSameKind = 0.95;
+
 MeasuredKinds measured_kinds(const LinearGroup& linear) {
-  constexpr double kSame = 0.95;  // 1.5 % longer or shorter on as many ranks
-  constexpr int kDigits = 4;      // of a file
+  constexpr int kDigits = 4;  // of a file
   MeasuredKinds measured;
   std::vector<double> shares;
   for (std::size_t i = 0; i < linear.kinds.size(); ++i) {
     const RunKind& kind = linear.kinds[i];
     if (kind.compute <= Seconds{0} ||
-        std::any_of(measured.kinds.begin(), measured.kinds.end(),
-                    [&](const RunKind& known) { return kind_correlation(known, kind) > kSame; }))
+        std::any_of(measured.kinds.begin(), measured.kinds.end(), [&](const RunKind& known) {
+          return kind_correlation(known, kind) > kSameKind;
+        }))
       continue;
     measured.kinds.push_back(
         {kind.compressor, Seconds{rounded_to(kDigits, kind.compute.count())}, kind.ranks});
@@ -277,6 +280,16 @@ std::set<std::string> StackLearner::compressors_of(std::size_t term,
   return names;
 }
 
+std::string StackLearner::implementation_of(const RunKind& kind, const LinearGroup& linear,
+                                            const std::vector<std::size_t>& rows) const {
+  std::set<std::string> made;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (linear.kinds[i].compressor == kind.compressor &&
+        kind_correlation(linear.kinds[i], kind) > kSameKind)
+      made.insert(gradcast::implementation_of(rows_[rows[i]].scenario));
+  return made.size() == 1 ? *made.begin() : "";
+}
+
 void StackLearner::widen_seen(StackTerm& term, const LinearGroup& linear, std::size_t column,
                               const std::vector<std::size_t>& rows) const {
   if (term.seen.empty()) return;  // it holds everywhere
@@ -415,8 +428,9 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
   }
   for (std::size_t k = 0; k < measured.kinds.size(); ++k) {
     const LogSpread spread = log_spread_of(columns[first_kind + k]);
-    stack.kinds.push_back(
-        {measured.kinds[k], std::exp(spread.middle), (spread.above + spread.below) / 2});
+    stack.kinds.push_back({measured.kinds[k], std::exp(spread.middle),
+                           (spread.above + spread.below) / 2,
+                           implementation_of(measured.kinds[k], linear, rows)});
     const double between = measured.share[at(k)] * prior_.scatter * std::sqrt(kKindShare);
     names.push_back(stack.kinds.back().name());
     learned.terms.push_back(

@@ -1,11 +1,13 @@
 // A stack learned from runs that were made from known numbers.
 #include "sim/population/learning.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/error.hpp"
 #include "sim/base/statistics.hpp"
+#include "sim/forecast/estimates.hpp"
 #include "sim/plan/stack_use.hpp"
 #include "sim/population/learned_report.hpp"
 #include "sim/population/next_runs.hpp"
@@ -214,6 +216,29 @@ TEST_CASE("what was learned is written and read again", "[population][learning]"
   CHECK(forecast_of(rows[0].scenario, again) ==
         Approx(forecast_of(rows[0].scenario, stack)).epsilon(1e-3));
   CHECK(again.correlations.size() == stack.correlations.size());
+}
+
+// The prior has no term of topk, so nothing is learned of one. Its runs were seen all the same.
+TEST_CASE("a compressor that ran is known by the kernels that it ran with",
+          "[population][learning]") {
+  const Stack nothing = stack_of(
+      "per_iteration_overhead,5ms,100%,x,,\ndiscrepancy,10%,,x,,\n"
+      "scatter,3%,,x,,\n");
+  std::vector<FitRow> rows = toy::fit_table({"dense", "topk"}, 2);
+  for (FitRow& row : rows) row.run.iteration = Seconds{forecast_of(row.scenario, nothing)};
+  const auto its = std::find_if(rows.begin(), rows.end(),
+                                [](const FitRow& row) { return row.scenario.compresses(); });
+  REQUIRE(its != rows.end());
+  CHECK_FALSE(costs_fitted(nothing, its->scenario));
+  const Stack learned = StackLearner(nothing, rows, 1).by_all("mine").stack;
+  const Stack again = load_stack({"platforms/stack-mine.csv", stack_csv(learned, {})});
+  CHECK(costs_fitted(again, its->scenario));
+  Scenario other = its->scenario;
+  other.implementation = implementation_of(other) == "gradcast-cpu" ? "torch" : "gradcast-cpu";
+  CHECK_FALSE(costs_fitted(again, other));
+  other = its->scenario;
+  other.compressor = find_compressor("qsgd");
+  CHECK_FALSE(costs_fitted(again, other));
 }
 
 TEST_CASE("the command that goes on has all that the run had", "[population][learning]") {
