@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "kernels/compressor.hpp"
@@ -106,6 +107,10 @@ CompressorCosts::CompressorCosts(Shared<CostTable> table, const CostChoice& choi
   for (const CostRow& row : table_->rows)
     if (row.tensors == 1) rows_.push_back(&row);
   const std::string of_it = "has no costs of compressor '" + choice.compressor + "'";
+  const std::span<const Compressor* const> all = all_low_rank();
+  low_rank_ = std::any_of(all.begin(), all.end(), [&](const Compressor* compressor) {
+    return compressor->name == choice.compressor;
+  });
   const auto known = values_of(rows_, &CostRow::compressor);
   if (!contains(known, choice.compressor))
     throw DataError(table_->name, 0, of_it + " (it has " + shown(known) + ")");
@@ -174,6 +179,10 @@ void CompressorCosts::choose_parameter() {
     other_rows_ += (other_rows_.empty() ? "" : "; ") + std::string("parameter ") +
                    number_to_text(choice_.parameter) + ", and its costs are of " +
                    number_to_text(known);
+    if (low_rank_ && known > 0 && choice_.parameter > 0) {
+      other_rank_.low = std::min(1.0, choice_.parameter / known);
+      other_rank_.high = std::max(1.0, choice_.parameter / known);
+    }
     choice_.parameter = known;
   }
   std::erase_if(rows_, [&](const CostRow* row) { return row->parameter != known; });
@@ -193,6 +202,10 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const CostRows& rows,
   CostEstimate estimate;
   estimate.encode = Seconds{point.encode};
   estimate.decode = Seconds{point.decode};
+  if (const std::optional<double> only = low_rank_ ? grid.only_size(density) : std::nullopt) {
+    estimate.encode = estimate.encode * (size / *only);
+    estimate.decode = estimate.decode * (size / *only);
+  }
   estimate.selected = std::clamp<std::int64_t>(
       std::llround(point.selected_share * static_cast<double>(wanted)), 1, elements);
   estimate.calls = 1;
@@ -204,7 +217,8 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const CostRows& rows,
     estimate.outside = other_rows_ + (estimate.outside.empty() ? "" : "; " + estimate.outside);
   estimate.far_outside = grid.far_outside(density, size);
   estimate.interpolated = !grid.has(density, size, workers);
-  estimate.factors = factors_of(grid, rows, density, size);
+  const CostFactors stated = factors_of(grid, rows, density, size);
+  estimate.factors = {stated.low * other_rank_.low, stated.high * other_rank_.high};
   if (!sent_share) return estimate;
   estimate.selected = std::clamp<std::int64_t>(
       std::llround(std::min(*sent_share * static_cast<double>(wanted), size)), 1, elements);

@@ -30,6 +30,19 @@ std::string usual_implementation(const CostTable& table, std::string_view compre
 /// Rows of a table, none of them copied.
 using CostRows = std::vector<const CostRow*>;
 
+/// The costs of one compressor, from the rows that a choice leaves.
+///
+/// Low-rank compressors (PowerSGD) have two rules of their own, because a probe times their hook on
+/// one bucket and at one rank:
+///  - Rows of one size give other sizes in proportion to the elements, since each product with the
+///    matrix reads every element once. The buckets of a model then cost together what the model
+///    costs as one bucket. Rows of several sizes show the launches too, and are interpolated.
+///  - Another rank takes the time of the nearest rank in the table. Arithmetic is in proportion to
+///    the rank, but small ranks wait for the matrix in memory: rank 4 takes 1.1 times as long as
+///    rank 1 to encode and 1.5 times to decode by the CPU kernels (traces/proving/), and 1.0 times
+///    both on a V100 (cost-v100-simulated.csv). The 90 % factors of the answer go from the time of
+///    that rank to a time in proportion to the rank.
+/// Both say what they went beyond in `outside`.
 class CompressorCosts {
  public:
   /// Throws DataError where the table has no such rows, or where some of them are missing.
@@ -64,6 +77,8 @@ class CompressorCosts {
 
   Shared<CostTable> table_;
   std::string other_rows_;  // in what the rows are not those that were chosen; "": in nothing
+  bool low_rank_ = false;
+  CostFactors other_rank_{};  // of low rank: from the rows' rank to the one that was asked for
   CostChoice choice_;
   CostRows rows_;      // of one tensor
   CostRows together_;  // of several in one call

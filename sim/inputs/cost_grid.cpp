@@ -171,6 +171,16 @@ std::vector<double> CostGrid::densities_for(double density) const {
   return {found.low->first, found.high->first};
 }
 
+std::optional<double> CostGrid::only_size(double density) const {
+  std::optional<double> only;
+  for (const double used : densities_for(density)) {
+    const BySize& by_size = cells_.at(used);
+    if (by_size.size() > 1 || (only && *only != by_size.begin()->first)) return {};
+    only = by_size.begin()->first;
+  }
+  return only;
+}
+
 std::vector<double> CostGrid::sizes_for(double grid_density, double elements) const {
   const auto found = bracket(cells_.at(grid_density), elements, Below::Holds);
   if (found.low == found.high) return {found.low->first};

@@ -1,6 +1,7 @@
 // Interpolation between the points of a cost table, and extrapolation beyond them.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ class CostGrid {
 
   /// The one or two densities of the grid from which a query is answered.
   std::vector<double> densities_for(double density) const;
+
+  /// The only size at the densities from which a query is answered, if there is only one.
+  std::optional<double> only_size(double density) const;
 
   /// The one or two sizes, at a density of the grid, from which a query is answered.
   std::vector<double> sizes_for(double grid_density, double elements) const;
