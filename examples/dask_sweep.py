@@ -28,4 +28,4 @@ if __name__ == "__main__":
         rows = sweep_on(client, nodes=[1, 2, 4, 8, 16, 32], models=["resnet-50", "bert-base"],
                         compressors=["dense", "powersgd"], cluster="25gbe")
     for row in rows:
-        print(row["model"], row["compressor"], row["nodes"], f"{row['fitted_iteration_seconds']:.4f} s", row["verdict"] or "")
+        print(row["model"], row["compressor"], row["nodes"], f"{row['iteration_seconds']:.4f} s", row["verdict"] or "")

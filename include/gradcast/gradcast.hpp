@@ -115,7 +115,8 @@ struct Forecast {
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 /// The rows of an answer. Columns and their units stand in the answer's schema
-/// (share/gradcast/schema).
+/// (share/gradcast/schema). In a sweep, names without a prefix are the forecast, as forecast() has
+/// it, and physics_... leaves the costs of software out.
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;

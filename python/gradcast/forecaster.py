@@ -201,10 +201,11 @@ class Forecaster:
         """Every combination of lists, as a pandas DataFrame: sweep(models=["resnet-50", "bert-base"],
         nodes=[1, 2, 4, 8], compressors=["dense", "powersgd"], cluster="dgx-a100").
 
-        One row a point: its settings, physics and the forecast with software costs side by side,
-        speedups over the best dense run, verdicts. Columns: schema gradcast/sweep. `frame.attrs` has
-        summary and warnings. Raises InputError; ImportError without pandas (`ask("sweep", ...)` needs
-        none)."""
+        One row a point: its settings, the forecast with software costs in columns named as in the
+        `row` of `forecast` (iteration_seconds, scaling_efficiency, ...), physics alone beside it
+        (physics_seconds, physics_scaling_efficiency, ...), speedups over the best dense run, verdicts.
+        Columns: schema gradcast/sweep. `frame.attrs` has summary and warnings. Raises InputError;
+        ImportError without pandas (`ask("sweep", ...)` needs none)."""
         return self.ask("sweep", progress=progress, **settings).frame()
 
     def breakeven(self, *, progress: Told = True, **settings: Any) -> Answer:

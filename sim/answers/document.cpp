@@ -24,13 +24,18 @@ void require_finite(const Json& value, const std::string& where) {
 
 }  // namespace
 
+int schema_version(const std::string& schema) {
+  return schema == "sweep" || schema == "breakeven" ? 2 : 1;
+}
+
 Json make_document(const DocumentHead& head) {
   Json inputs = Json::array();
   for (const InputFile& input : head.inputs)
     inputs.push_back({{"path", input.typed},
                       {"sha256", input.sha256.empty() ? Json(nullptr) : Json(input.sha256)}});
   Json document;
-  document["schema"] = {{"name", "gradcast/" + head.schema}, {"version", 1}};
+  document["schema"] = {{"name", "gradcast/" + head.schema},
+                        {"version", schema_version(head.schema)}};
   document["tool"] = {{"name", "gradcast"}, {"version", program_version()}};
   document["argv"] = head.arguments;
   document["inputs"] = inputs;

@@ -20,6 +20,10 @@ struct DocumentHead {
   std::string engine;
 };
 
+/// The version of gradcast/<schema>. Version 1 of sweep and breakeven had physics alone under the
+/// names that now have the answer.
+int schema_version(const std::string& schema);
+
 /// A document with everything but results.
 Json make_document(const DocumentHead& head);
 

@@ -187,30 +187,29 @@ std::vector<Json> map_rows(const WinMap& map) {
       row["nodes"] = map.nodes[i];
       row["workers"] = map.workers[i][j];
       row["nic_bandwidth"] = value_text(Quantity::NicBandwidth, map.bandwidths[j]);
-      const auto add = [&](const std::string& prefix, const MapCell* cell) {
-        const bool some = cell != nullptr && cell->winner.has_value();
-        row[prefix + "winner"] = some ? Json(map.candidates[*cell->winner]) : Json();
-        row[prefix + "winner_family"] = some ? Json(map.families[*cell->winner]) : Json();
+      const auto add = [&](const std::string& prefix, const MapCell& cell) {
+        const bool some = cell.winner.has_value();
+        row[prefix + "winner"] = some ? Json(map.candidates[*cell.winner]) : Json();
+        row[prefix + "winner_family"] = some ? Json(map.families[*cell.winner]) : Json();
         row[prefix + "speedup_over_dense"] =
-            some && cell->speedup_over_first ? rounded(*cell->speedup_over_first) : Json();
-        row[prefix + "schedule"] = some ? Json(cell->schedule) : Json();
-        row[prefix + "dense_schedule"] = some ? Json(cell->first_schedule) : Json();
-        row[prefix + "margin_percent"] = some ? rounded(100 * cell->margin) : Json();
+            some && cell.speedup_over_first ? rounded(*cell.speedup_over_first) : Json();
+        row[prefix + "schedule"] = some ? Json(cell.schedule) : Json();
+        row[prefix + "dense_schedule"] = some ? Json(cell.first_schedule) : Json();
+        row[prefix + "margin_percent"] = some ? rounded(100 * cell.margin) : Json();
       };
-      const MapCell* fitted = map.fitted.empty() ? nullptr : &map.fitted[i][j];
-      add("", &map.physics[i][j]);
-      add("fitted_", fitted);
+      const bool software = !map.fitted.empty();
+      const MapCell& physics = map.physics[i][j];
+      const MapCell& answer = software ? map.fitted[i][j] : physics;
+      add("", answer);
+      add("physics_", physics);
       const auto said = [&](std::optional<bool> MapCell::*which) {
-        const bool some = fitted != nullptr && fitted->winner && fitted->*which;
-        return some ? Json(*(fitted->*which) ? "yes" : "no") : Json();
+        const bool some = software && answer.winner && answer.*which;
+        return some ? Json(*(answer.*which) ? "yes" : "no") : Json();
       };
-      const MapCell& judged = fitted != nullptr ? *fitted : map.physics[i][j];
-      row["verdict"] = judged.pays ? Json(to_text(*judged.pays)) : Json();
+      row["verdict"] = answer.pays ? Json(to_text(*answer.pays)) : Json();
       row["sure"] = said(&MapCell::sure);
       row["family_sure"] = said(&MapCell::family_sure);
-      row["agree"] = fitted != nullptr
-                         ? Json(fitted->winner == map.physics[i][j].winner ? "yes" : "no")
-                         : Json();
+      row["agree"] = software ? Json(answer.winner == physics.winner ? "yes" : "no") : Json();
       row["engine"] = map.engine;
       rows.push_back(row);
     }

@@ -93,9 +93,4 @@ void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, Da
                    "' is no fitted cluster: it does not say what its fit left unexplained");
 }
 
-std::string software_of(const Asked& fitted) {
-  if (!fitted.request.stack.empty()) return fitted.request.stack;
-  return fitted.software.empty() ? fitted.request.cluster : fitted.software;
-}
-
 }  // namespace gradcast

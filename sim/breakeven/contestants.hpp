@@ -40,7 +40,4 @@ std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked&
 /// Throws UsageError where the software asked for is of no fit.
 void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, DataFiles& files);
 
-/// The name of the fitted software in an answer: a stack's or a cluster's.
-std::string software_of(const Asked& fitted);
-
 }  // namespace gradcast

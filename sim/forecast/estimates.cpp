@@ -147,6 +147,11 @@ Estimates estimates_of(const Request& request, const std::string& software,
   return both;
 }
 
+std::string software_of(const Asked& fitted) {
+  if (!fitted.request.stack.empty()) return fitted.request.stack;
+  return fitted.software.empty() ? fitted.request.cluster : fitted.software;
+}
+
 bool costs_fitted(const Estimates& estimates, DataFiles& files) {
   if (!estimates.fitted) return false;
   const Request& fitted = estimates.fitted->request;

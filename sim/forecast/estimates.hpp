@@ -47,6 +47,9 @@ bool is_stack(const std::string& name, const DataFiles& files);
 /// both answers have its software. "none": physics alone.
 Estimates estimates_of(const Request& request, const std::string& software, const DataFiles& files);
 
+/// The name of the software in the second answer: a stack's or a fitted cluster's.
+std::string software_of(const Asked& fitted);
+
 /// True if runs with the request's compressor were fitted. The fitted costs then include the time
 /// that software takes besides the kernels. Without that time, a compressor would win by what is
 /// not known about it. True for dense, which has no costs; false where there is no fitted answer.

@@ -82,10 +82,14 @@ std::vector<Figure> breakdown_figures(const std::vector<AnsweredPoint>& all) {
   }
   if (most == nullptr) return {};
   order_series(figure, kOrder);
-  figure.summary =
-      "Physics alone. Communication that no computing hides takes the largest share, " +
-      share_text(exposed(*most)) + " of the iteration, in " + most->model +
-      (most->bandwidth.empty() ? "" : " at " + most->bandwidth) + " with " + most->compressor + ".";
+  const bool software = std::any_of(points.begin(), points.end(), [](const AnsweredPoint& point) {
+    return point.fitted.seconds.has_value();
+  });
+  figure.summary = std::string(software ? "" : "Physics alone. ") +
+                   "Communication that no computing hides takes the largest share, " +
+                   share_text(exposed(*most)) + " of the iteration, in " + most->model +
+                   (most->bandwidth.empty() ? "" : " at " + most->bandwidth) + " with " +
+                   most->compressor + ".";
   figure.summary += cut_to_fit(figure);
   return {figure};
 }

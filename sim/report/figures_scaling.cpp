@@ -218,9 +218,13 @@ std::vector<Figure> density_figures(const std::vector<AnsweredPoint>& points) {
   std::vector<AnsweredPoint> chosen;
   for (const AnsweredPoint& point : points)
     if (point.workers == workers) chosen.push_back(point);
+  const bool software = has_fitted(points);
+  const Estimate AnsweredPoint::*const which =
+      software ? &AnsweredPoint::fitted : &AnsweredPoint::physics;
   Figure figure{"density",
                 FigureKind::Lines,
-                "Iteration over density on " + count_text(workers) + " workers: " + kPhysics.words,
+                "Iteration over density on " + count_text(workers) + " workers" +
+                    (software ? "" : ": " + std::string(kPhysics.words)),
                 "",
                 {"density", AxisScale::Log10},
                 {"iteration (s)", AxisScale::Linear}};
@@ -230,27 +234,29 @@ std::vector<Figure> density_figures(const std::vector<AnsweredPoint>& points) {
   for (const PointGroup& group : groups_of(chosen)) {
     FigurePanel panel{group.title, {}};
     for (const AnsweredPoint* point : group.points) {
+      const Estimate& estimate = point->*which;
+      if (!estimate.seconds) continue;
       if (point->dense()) {
         FigureSeries dense{"dense", {}, true};
         for (const double density : densities) {
-          dense.points.push_back({density, *point->physics.seconds});
-          dense.points.back().label = "dense: " + seconds_text(*point->physics.seconds) + " s";
+          dense.points.push_back({density, *estimate.seconds});
+          dense.points.back().label = "dense: " + seconds_text(*estimate.seconds) + " s";
         }
         panel.series.push_back(dense);
       } else {
-        FigurePoint drawn{point->density, *point->physics.seconds};
+        FigurePoint drawn{point->density, *estimate.seconds};
         drawn.label = point->compressor + " at " + optional_text(point->density) + ": " +
                       seconds_text(drawn.y) + " s";
         series_named(panel, point->compressor).points.push_back(drawn);
-        if (point->physics.speedup &&
-            (fastest == nullptr || *point->physics.speedup > *fastest->physics.speedup))
+        if (estimate.speedup &&
+            (fastest == nullptr || *estimate.speedup > *(fastest->*which).speedup))
           fastest = point;
       }
       figure.table.rows.push_back(
           {point->model,
            point->others.empty() ? point->bandwidth : point->bandwidth + ", " + point->others,
-           point->compressor, optional_text(point->density), seconds_text(*point->physics.seconds),
-           optional_text(point->physics.speedup)});
+           point->compressor, optional_text(point->density), seconds_text(*estimate.seconds),
+           optional_text(estimate.speedup)});
     }
     for (FigureSeries& series : panel.series)
       std::stable_sort(series.points.begin(), series.points.end(),
@@ -261,7 +267,7 @@ std::vector<Figure> density_figures(const std::vector<AnsweredPoint>& points) {
                    optional_text(*densities.begin()) + " to " + optional_text(*densities.rbegin()) +
                    "; the dashed line is dense, and a curve is faster where it is below.";
   if (fastest != nullptr)
-    figure.summary += " The largest gain is " + times_text(*fastest->physics.speedup) + ": " +
+    figure.summary += " The largest gain is " + times_text(*(fastest->*which).speedup) + ": " +
                       where(*fastest) + " at density " + optional_text(fastest->density) + ".";
   figure.summary += cut_to_fit(figure);
   return {figure};

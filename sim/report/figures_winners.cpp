@@ -191,8 +191,8 @@ std::vector<Figure> winner_map_figures(const ResultFile& breakeven) {
       cell.speedup = speedup.value_or(1);
       if (!cell.winner.empty() && speedup) cells.push_back(cell);
     };
-    add(physics, "");
-    add(fitted, "fitted_");
+    add(physics, "physics_");
+    if (!text_of(row, "agree").empty()) add(fitted, "");  // there are two forecasts to agree
   }
   std::vector<Figure> figures;
   if (!fitted.empty()) figures.push_back(map_figure("map-fitted", "Who wins", fitted));

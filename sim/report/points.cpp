@@ -18,12 +18,16 @@ std::vector<std::string> further_columns(const std::vector<Json>& rows) {
   static const std::set<std::string> kDrawn = {"model", "compressor", "density",      "collective",
                                                "nodes", "workers",    "nic_bandwidth"};
   // These columns are answers, not questions.
-  static const std::set<std::string> kAnswers = {
-      "pays",       "fitted_pays",       "fitted_costs", "agree",
-      "evidence",   "outside",           "engine",       "problem",
-      "key",        "outside_seen",      "schedule",     "fitted_schedule",
-      "best_dense", "fitted_best_dense", "against",      "verdict",
-      "measure",    "speedup_low",       "speedup_high"};
+  static const std::set<std::string> kAnswers = {"pays",         "software",
+                                                 "fitted_costs", "agree",
+                                                 "evidence",     "outside",
+                                                 "engine",       "problem",
+                                                 "key",          "outside_seen",
+                                                 "schedule",     "physics_schedule",
+                                                 "best_dense",   "physics_best_dense",
+                                                 "against",      "verdict",
+                                                 "measure",      "speedup_low",
+                                                 "speedup_high"};
   std::vector<std::string> columns;
   if (rows.empty()) return columns;
   for (const auto& [name, value] : rows.front().items()) {
@@ -74,7 +78,7 @@ bool compares_collectives(const std::vector<Json>& rows, const std::vector<std::
   return false;
 }
 
-/// The speedup that decides. Results of before there was a choice have one alone.
+/// The speedup that decides.
 std::optional<double> speedup_in(const Json& row, const std::string& prefix) {
   const bool best = text_of(row, "against") == "best";
   return positive_of(row, prefix + (best ? "speedup_over_best_dense" : "speedup_over_dense"));
@@ -114,15 +118,16 @@ std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
   });
   std::vector<AnsweredPoint> points;
   for (const Json& row : sweep.rows) {
+    if (!positive_of(row, "iteration_seconds")) continue;
     AnsweredPoint point;
-    point.physics = {positive_of(row, "iteration_seconds"), positive_of(row, "scaling_efficiency"),
-                     speedup_in(row, ""), std::nullopt, std::nullopt};
+    point.physics = {positive_of(row, "physics_seconds"),
+                     positive_of(row, "physics_scaling_efficiency"), speedup_in(row, "physics_"),
+                     std::nullopt, std::nullopt};
     point.against_best = text_of(row, "against") == "best";
-    if (!point.physics.seconds) continue;
-    point.fitted = {positive_of(row, "fitted_iteration_seconds"),
-                    positive_of(row, "fitted_scaling_efficiency"), speedup_in(row, "fitted_"),
-                    positive_of(row, "fitted_low_seconds"),
-                    positive_of(row, "fitted_high_seconds")};
+    if (!text_of(row, "software").empty())
+      point.fitted = {positive_of(row, "iteration_seconds"), positive_of(row, "scaling_efficiency"),
+                      speedup_in(row, ""), positive_of(row, "interval_low_seconds"),
+                      positive_of(row, "interval_high_seconds")};
     point.left_out = some_fitted && text_of(row, "fitted_costs") == "no";
     if (point.left_out) point.fitted = {};
     point.model = text_of(row, "model");

@@ -13,9 +13,6 @@
 namespace gradcast {
 namespace {
 
-/// The version of each document that this program writes and reads.
-constexpr std::int64_t kVersion = 1;
-
 const std::vector<std::string> kShown = {"simulate",     "collectives", "compare", "fit",
                                          "sweep",        "breakeven",   "tta",     "train",
                                          "theory-curve", "calibrate",   "decide"};
@@ -40,12 +37,13 @@ std::string command_of(const ResultFile& result) {
                         "', of which there is no picture; report shows " + join(kShown) +
                         " and timelines");
   const Json* version = find(*schema, "version");
-  if (version == nullptr || !version->is_number_integer() || *version != kVersion)
+  if (version == nullptr || !version->is_number_integer() || *version != schema_version(command))
     throw DataError(result.path, 0,
                     "is " + name + " of version " +
                         (version == nullptr ? "unknown" : shortened(version->dump(), 20)) +
-                        ", and this program reads version " + std::to_string(kVersion) +
-                        "; write it again with this program");
+                        ", and this program reads version " +
+                        std::to_string(schema_version(command)) +
+                        ": run the same command again with this program");
   return command;
 }
 

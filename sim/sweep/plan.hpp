@@ -26,7 +26,7 @@ struct SweepPlan {
   /// The last axes vary fastest: compressor and density, whose points share a dense run.
   std::vector<SweepAxis> axes;
   std::string engine;
-  std::string software;                // for the fitted answers; "none": physics alone
+  std::string software;                // of the answers; "none": as each point's --stack has it
   Against against = Against::Best;     // the dense run that decides whether compressing pays
   std::vector<std::string> arguments;  // as results record them
   std::vector<InputFile> inputs;       // read to make the plan: its file, what `all` looked at

@@ -49,9 +49,8 @@ std::string sweep_ranking(const std::vector<std::string>& columns, const std::st
     for (const std::string& column : settings)
       point.push_back(row.contains(column) ? value_to_text(row.at(column)) : "");
     if (!points.contains(point)) order.push_back(point);
-    const Json& fitted = row.at("fitted_" + speedup);
-    points[point].push_back({row.at("compressor").get<std::string>(),
-                             (fitted.is_null() ? row.at(speedup) : fitted).get<double>(), *pays});
+    points[point].push_back(
+        {row.at("compressor").get<std::string>(), row.at(speedup).get<double>(), *pays});
   }
   TextTable table;
   table.header = settings;

@@ -11,9 +11,8 @@ namespace gradcast {
 inline constexpr std::size_t kFewCompressors = 4;
 
 /// A table with a line for each setting of `columns`, but for the compressor: names with their
-/// speedups by verdict, fastest first. `speedup` is the column by physics; "fitted_" + it is taken
-/// where it has a value. Those that surely do not pay are folded to their number and the fastest.
-/// "" if every point has few compressors.
+/// speedups by verdict, fastest first. `speedup` is the column that has them. Those that surely do
+/// not pay are folded to their number and the fastest. "" if every point has few compressors.
 std::string sweep_ranking(const std::vector<std::string>& columns, const std::string& speedup,
                           const std::vector<Json>& rows);
 

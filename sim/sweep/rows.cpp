@@ -55,12 +55,6 @@ struct Answers {
   const Evaluation& opponent() const { return best_dense != nullptr ? *best_dense : dense; }
 };
 
-/// The efficiency with software, where there is such a forecast.
-const Json& shown_efficiency(const Json& row) {
-  const Json& fitted = row.at("fitted_scaling_efficiency");
-  return fitted.is_null() ? row.at("scaling_efficiency") : fitted;
-}
-
 bool answered(const Evaluation& evaluation) { return evaluation.problem.empty(); }
 
 /// The speedup over dense. A collective alone has none, as in `simulate`.
@@ -85,14 +79,13 @@ Json yes_no_or_null(const std::optional<Verdict>& verdict) {
   return word.empty() ? Json() : Json(word);
 }
 
-void add_verdict(Json& row, const std::optional<Verdict>& verdict, bool fitted) {
+void add_verdict(Json& row, const std::optional<Verdict>& verdict) {
   const bool interval = verdict && verdict->speedup;
   row["verdict"] = verdict ? Json(to_text(verdict->pays)) : Json();
   row["measure"] = verdict ? verdict->measure : "";
   row["speedup_low"] = interval ? Json(verdict->speedup->low) : Json();
   row["speedup_high"] = interval ? Json(verdict->speedup->high) : Json();
   row["pays"] = yes_no_or_null(verdict);
-  row["fitted_pays"] = fitted ? yes_no_or_null(verdict) : Json();
 }
 
 void add_settings(Json& row, const SweepPlan& plan, const SweepPoint& point,
@@ -156,9 +149,9 @@ Speedups speedups_of(const Answers& answers) {
   return speedups;
 }
 
-/// The columns of both answers, the fitted one's with a prefix.
-void add_speedups(Json& row, const std::string& prefix, const Answers* answers,
-                  const Speedups& speedups) {
+/// The columns of the answer, or with a prefix those of physics alone.
+void add_speedups(Json& row, const std::string& prefix, const Answers* answers) {
+  const Speedups speedups = answers != nullptr ? speedups_of(*answers) : Speedups{};
   const auto add = [&](const char* name, const std::optional<double>& speedup) {
     row[prefix + name] = speedup ? Json(*speedup) : Json();
   };
@@ -167,22 +160,23 @@ void add_speedups(Json& row, const std::string& prefix, const Answers* answers,
   row[prefix + "best_dense"] = answers != nullptr ? answers->best_dense_by : "";
 }
 
-void add_fitted(Json& row, const std::optional<Answers>& answers) {
-  const Evaluation* fitted = answers ? &answers->own : nullptr;
-  const bool known = fitted != nullptr && answered(*fitted);
-  const bool trains = known && fitted->compute > Seconds{0};
-  const bool interval = known && fitted->interval.has_value();
-  row["fitted_iteration_seconds"] = known ? Json(fitted->result.iteration.count()) : Json();
-  row["fitted_scaling_efficiency"] = trains ? Json(fitted->scaling_efficiency()) : Json();
-  row["fitted_low_seconds"] = interval ? Json(fitted->interval->low.count()) : Json();
-  row["fitted_high_seconds"] = interval ? Json(fitted->interval->high.count()) : Json();
-  row["fitted_schedule"] = answers ? to_text(answers->schedule) : "";
+/// Physics alone. nullptr: nobody asked for it.
+void add_physics(Json& row, const Answers* answers) {
+  const bool known = answers != nullptr && answered(answers->own);
+  const bool trains = known && answers->own.compute > Seconds{0};
+  row["physics_seconds"] = known ? Json(answers->own.result.iteration.count()) : Json();
+  row["physics_scaling_efficiency"] = trains ? Json(answers->own.scaling_efficiency()) : Json();
+  row["physics_schedule"] = known ? to_text(answers->schedule) : "";
+  add_speedups(row, "physics_", answers);
 }
 
-std::string problem_of(const Answers& physics, const std::optional<Answers>& fitted) {
-  if (!answered(physics.own)) return physics.own.problem;
-  if (!answered(physics.dense)) return "without compression: " + physics.dense.problem;
-  if (fitted && !answered(fitted->own)) return "with fitted software: " + fitted->own.problem;
+std::string problem_of(const Answers& answer, const std::optional<Answers>& physics) {
+  if (!answered(answer.own)) {
+    const bool by_software = physics && answered(physics->own);
+    return (by_software ? "with fitted software: " : "") + answer.own.problem;
+  }
+  if (!answered(answer.dense)) return "without compression: " + answer.dense.problem;
+  if (physics && !answered(physics->own)) return "by physics alone: " + physics->own.problem;
   return "";
 }
 
@@ -194,39 +188,39 @@ std::string outside_seen_of(const Answers& answers) {
   return join(terms, ",");
 }
 
+/// `physics`: beside an answer with software, unless --fitted none left it out.
 Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& key,
-            const Answers& physics, const std::optional<Answers>& fitted) {
+            const Answers& answer, const std::optional<Answers>& physics) {
   const bool compressed = compresses(point.request);
   const auto decides = [&](const Speedups& speedups) {
     return plan.against == Against::Best ? speedups.best : speedups.same;
   };
   Json row;
-  add_settings(row, plan, point, physics);
-  add_times(row, physics.own);
-  const Speedups faster = speedups_of(physics);
-  const Speedups fitted_faster = fitted ? speedups_of(*fitted) : Speedups{};
-  add_speedups(row, "", &physics, faster);
-  add_fitted(row, fitted);
-  add_speedups(row, "fitted_", fitted ? &*fitted : nullptr, fitted_faster);
+  add_settings(row, plan, point, answer);
+  add_times(row, answer.own);
+  add_speedups(row, "", &answer);
+  const bool alone = point.software.empty();  // the answer is physics alone
+  add_physics(row, physics ? &*physics : alone ? &answer : nullptr);
   row["against"] = to_text(plan.against);
   std::optional<Verdict> verdict;
   if (compressed)
-    verdict = verdict_on(point.request.compressor, fitted ? *fitted : physics, plan.against,
-                         !fitted || point.costs_fitted);
-  add_verdict(row, verdict, fitted.has_value());
-  row["fitted_costs"] = compressed && fitted ? Json(point.costs_fitted ? "yes" : "no") : Json();
-  const auto by_physics = decides(faster);
-  const auto by_fit = decides(fitted_faster);
-  const bool both = compressed && by_physics && by_fit;
-  row["agree"] = both ? Json((*by_physics > 1) == (*by_fit > 1) ? "yes" : "no") : Json();
-  const std::optional<ForecastInterval>& interval = physics.own.interval;
+    verdict =
+        verdict_on(point.request.compressor, answer, plan.against, !physics || point.costs_fitted);
+  add_verdict(row, verdict);
+  row["software"] = alone ? Json() : Json(point.software);
+  row["fitted_costs"] = compressed && physics ? Json(point.costs_fitted ? "yes" : "no") : Json();
+  const auto by_answer = decides(speedups_of(answer));
+  const auto by_physics = physics ? decides(speedups_of(*physics)) : std::nullopt;
+  const bool both = compressed && by_answer && by_physics;
+  row["agree"] = both ? Json((*by_answer > 1) == (*by_physics > 1) ? "yes" : "no") : Json();
+  const std::optional<ForecastInterval>& interval = answer.own.interval;
   row["interval_low_seconds"] = interval ? Json(interval->low.count()) : Json();
   row["interval_high_seconds"] = interval ? Json(interval->high.count()) : Json();
-  row["outside_seen"] = fitted ? outside_seen_of(*fitted) : "";
-  row["evidence"] = physics.own.evidence;
-  row["outside"] = physics.own.outside;
-  row["engine"] = physics.own.result.engine;
-  row["problem"] = problem_of(physics, fitted);
+  row["outside_seen"] = alone ? "" : outside_seen_of(answer);
+  row["evidence"] = answer.own.evidence;
+  row["outside"] = answer.own.outside;
+  row["engine"] = answer.own.result.engine;
+  row["problem"] = problem_of(answer, physics);
   row["key"] = key;
   return row;
 }
@@ -245,11 +239,17 @@ std::string shown_time(const Json& seconds, const TimeUnit& unit) {
   return seconds.is_null() ? "-" : unit.number(Seconds{seconds.get<double>()});
 }
 
+/// True if the row has two forecasts: with software, and by physics alone.
+bool has_both(const Json& row) {
+  const auto has = [&](const char* column) { return !row.at(column).is_null(); };
+  return has("software") && has("iteration_seconds") && has("physics_seconds");
+}
+
 /// The unit for the times of all rows.
 TimeUnit unit_of(const std::vector<Json>& rows) {
   Shortest shortest;
   for (const Json& row : rows)
-    for (const char* column : {"iteration_seconds", "fitted_iteration_seconds"})
+    for (const char* column : {"iteration_seconds", "physics_seconds"})
       if (const Json& time = row.at(column); !time.is_null())
         shortest.add(Seconds{time.get<double>()});
   return shortest.unit();
@@ -260,7 +260,7 @@ bool differs_from_one(const Json& speedup) {
   return !speedup.is_null() && shown(speedup, 2) != shown(1, 2);
 }
 
-/// The evaluations of a task pair's physics, or of its fitted half.
+/// The evaluation of a task pair's answer, or of its physics alone.
 using AnswerOf = std::function<const Evaluation&(const TaskPair&)>;
 
 /// The best choice that has an answer; the first if none has. Among dense runs it is the fastest,
@@ -363,12 +363,11 @@ std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
   if (any(compares))
     text += opponent_words(plan) + counted_lines(measures_of(rows), "Cannot be told");
   text += counted_lines(texts_of(rows, "problem"), "No answer");
-  if (any([](const Json& row) { return !row.at("fitted_iteration_seconds").is_null(); }))
-    text += "Physics: the same without the costs of software.\n";
+  if (any(has_both)) text += "Physics: the same without the costs of software.\n";
   if (any([](const Json& row) { return row.at("outside") != ""; }))
     text += "?  beside a time of physics: its costs lie beyond the cost table (column outside).\n";
   if (any([](const Json& row) {
-        const Json& share = shown_efficiency(row);
+        const Json& share = row.at("scaling_efficiency");
         return !share.is_null() && share.get<double>() > 1;
       }))
     text +=
@@ -376,7 +375,7 @@ std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
         "updates its part only.\n";
   if (memory_varies(plan))
     text += "Memory: of a GPU; with activations if the model's file has them.\n";
-  if (any([](const Json& row) { return row.at("outside_seen") != ""; }))
+  if (any([](const Json& row) { return has_both(row) && row.at("outside_seen") != ""; }))
     text +=
         "?  beside an iteration: no data for some software costs here; the forecast omits them "
         "(column outside_seen names them).\n";
@@ -395,17 +394,18 @@ std::vector<Json> sweep_rows(const SweepPlan& plan, const SweepTasks& tasks,
   const AnswerOf by_physics = [&](const TaskPair& pair) -> const Evaluation& {
     return answer(pair.physics);
   };
-  const AnswerOf by_fit = [&](const TaskPair& pair) -> const Evaluation& {
-    return answer(*pair.fitted);
+  const AnswerOf by_answer = [&](const TaskPair& pair) -> const Evaluation& {
+    return answer(pair.answer());
   };
   for (const SweepPoint& point : tasks.points) {
     const std::vector<ScheduledTasks>& schedules = point.tasks.schedules;
     const bool dense = !compresses(point.request);
-    const ChosenAnswers physics = chosen(point.tasks, dense, by_physics);
-    std::optional<Answers> fitted;
-    if (schedules.front().own.fitted) fitted.emplace(chosen(point.tasks, dense, by_fit).answers);
-    rows.push_back(row_of(plan, point, tasks.tasks[schedules[physics.schedule].own.physics].key,
-                          physics.answers, fitted));
+    const ChosenAnswers its = chosen(point.tasks, dense, by_answer);
+    std::optional<Answers> physics;
+    if (schedules.front().own.fitted)
+      physics.emplace(chosen(point.tasks, dense, by_physics).answers);
+    rows.push_back(row_of(plan, point, tasks.tasks[schedules[its.schedule].own.answer()].key,
+                          its.answers, physics));
   }
   return rows;
 }
@@ -418,7 +418,6 @@ Json sweep_summary(const std::vector<Json>& rows) {
           {"against", rows.front().at("against")},
           {"points_without_answer", without},
           {"pays", count(rows, "pays", "yes")},
-          {"fitted_pays", count(rows, "fitted_pays", "yes")},
           {"cannot_be_told", count(rows, "verdict", to_text(Pays::CannotBeTold).c_str())},
           {"disagree", count(rows, "agree", "no")}};
 }
@@ -441,13 +440,13 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
   };
   const bool verdicts = has("verdict");
   const bool intervals = has("speedup_low");
-  const bool fitted = has("fitted_iteration_seconds");
+  const bool physics = std::any_of(rows.begin(), rows.end(), has_both);
   const bool memory = memory_varies(plan);
   const TimeUnit unit = unit_of(rows);
   // A run that compresses nothing is its own dense run.
   const bool speedups =
       verdicts || std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
-        return differs_from_one(row.at(speedup)) || differs_from_one(row.at("fitted_" + speedup));
+        return differs_from_one(row.at(speedup)) || differs_from_one(row.at("physics_" + speedup));
       });
   const auto header = [&](const std::vector<std::string>& names) {
     table.header.insert(table.header.end(), names.begin(), names.end());
@@ -456,8 +455,8 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
   if (speedups) header({"speedup"});
   if (intervals) header({"90 %"});
   header({unit.headed("iteration"), "efficiency %"});
-  if (fitted) header({unit.headed("physics")});
-  if (fitted && speedups) header({"physics speedup"});
+  if (physics) header({unit.headed("physics")});
+  if (physics && speedups) header({"physics speedup"});
   if (memory) header({"memory GB"});
   for (const Json& row : rows) {
     std::vector<std::string> line;
@@ -469,22 +468,20 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
       table.rows.push_back(std::move(line));
       continue;
     }
-    const bool by_fit = !row.at("fitted_iteration_seconds").is_null();
-    const std::string physics_time =
-        shown_time(row.at("iteration_seconds"), unit) + (row.at("outside") == "" ? "" : " ?");
+    const auto marked = [&](const char* time, const char* doubt) {
+      return shown_time(row.at(time), unit) + (row.at(doubt) == "" ? "" : " ?");
+    };
     if (verdicts) line.push_back(compares(row) ? row.at("verdict").get<std::string>() : "-");
-    if (speedups) line.push_back(shown(row.at((by_fit ? "fitted_" : "") + speedup), 2));
+    if (speedups) line.push_back(shown(row.at(speedup), 2));
     if (intervals)
       line.push_back(row.at("speedup_low").is_null() ? "-"
                                                      : shown(row.at("speedup_low"), 2) + " to " +
                                                            shown(row.at("speedup_high"), 2));
-    line.push_back(by_fit ? shown_time(row.at("fitted_iteration_seconds"), unit) +
-                                (row.at("outside_seen") == "" ? "" : " ?")
-                          : physics_time);
-    line.push_back(shown(shown_efficiency(row), 1, 100));
-    if (fitted) {
-      line.push_back(physics_time);
-      if (speedups) line.push_back(shown(row.at(speedup), 2));
+    line.push_back(marked("iteration_seconds", has_both(row) ? "outside_seen" : "outside"));
+    line.push_back(shown(row.at("scaling_efficiency"), 1, 100));
+    if (physics) {
+      line.push_back(marked("physics_seconds", "outside"));
+      if (speedups) line.push_back(shown(row.at("physics_" + speedup), 2));
     }
     if (memory) line.push_back(shown(row.at("memory_bytes"), 2, 1e-9));
     table.rows.push_back(std::move(line));

@@ -8,9 +8,10 @@
 
 namespace gradcast {
 
-/// The forecast of every point, twice if there is fitted software, and the verdict: does
+/// The answer of every point, physics alone beside it (`physics_...`), and the verdict: does
 /// compressing pay over the best dense run, or over the same run without compression
-/// (SweepPlan::against)? `done` has all tasks of all points.
+/// (SweepPlan::against)? The answer has software, as that of `simulate`, or it is physics alone,
+/// and both are the same. `done` has all tasks of all points.
 std::vector<Json> sweep_rows(const SweepPlan& plan, const SweepTasks& tasks,
                              const Evaluations& done);
 

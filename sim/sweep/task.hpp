@@ -21,6 +21,9 @@ struct SweepTask {
 struct TaskPair {
   std::size_t physics = 0;
   std::optional<std::size_t> fitted{};
+
+  /// With software where there is such a forecast.
+  std::size_t answer() const { return fitted.value_or(physics); }
 };
 
 /// A run by one schedule.
@@ -41,6 +44,7 @@ struct SweepPoint {
   Request request;
   std::optional<Cluster> cluster;  // the request's; none where there can be no such cluster
   PointTasks tasks;
+  std::string software{};     // of the answer; "": physics alone
   bool costs_fitted = false;  // as costs_fitted() has it
 };
 

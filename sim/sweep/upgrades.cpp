@@ -18,14 +18,12 @@ struct Run {
   const Evaluation* forecast = nullptr;
 };
 
-/// The forecast that the row shows: by the schedule it names, with software if there is any.
-const Evaluation* shown_forecast(const SweepPoint& point, const Json& row, const SweepTasks& tasks,
-                                 const Evaluations& done) {
+/// The row's answer, by the schedule it names.
+const Evaluation* answer_of(const SweepPoint& point, const Json& row, const SweepTasks& tasks,
+                            const Evaluations& done) {
   for (const ScheduledTasks& one : point.tasks.schedules) {
-    const bool fitted = one.own.fitted.has_value();
-    if (row.at(fitted ? "fitted_schedule" : "schedule") != to_text(one.schedule)) continue;
-    const Evaluation& forecast =
-        done.at(tasks.tasks[fitted ? *one.own.fitted : one.own.physics].key);
+    if (row.at("schedule") != to_text(one.schedule)) continue;
+    const Evaluation& forecast = done.at(tasks.tasks[one.own.answer()].key);
     if (forecast.problem.empty() && forecast.batch > 0) return &forecast;
   }
   return nullptr;
@@ -130,7 +128,7 @@ std::vector<Upgrade> upgrades_of(const SweepTasks& tasks, const std::vector<Json
     const SweepPoint& point = tasks.points[i];
     if (point.request.compressor != "dense" || point.request.model.empty() || !point.cluster)
       continue;
-    const Evaluation* forecast = shown_forecast(point, rows[i], tasks, done);
+    const Evaluation* forecast = answer_of(point, rows[i], tasks, done);
     if (forecast == nullptr) continue;
     const std::string name = name_of(point, varied);
     if (!runs.contains(name)) order.push_back(name);

@@ -28,16 +28,17 @@ Flags sweep_flags() {
   Flags flags(
       "sweep",
       "Forecasts every combination of lists: --nodes 1,2,4..64 --nic-bandwidth 10Gbps,25Gbps.\n"
-      "Whole numbers in a range double, others step 1, 2, 5 a decade; `all` stands for all "
-      "models,\n"
-      "compressors, clusters or collectives. PLAN.toml holds the same flags as keys; flags of "
-      "the\ncommand line override it. The verdict is that of the forecast with software costs "
-      "(--fitted):\nsurely pays, surely does not pay, or cannot be told and what to measure; "
-      "physics "
-      "alone stands beside.\nWith -o, finished forecasts are kept beside the answer (FILE.points): "
-      "after "
-      "ctrl-C, or with\nmore points or changed files, the same command makes only those that are "
-      "missing.",
+      "Whole numbers in a range double, others step 1, 2, 5 a decade; `all` stands for all\n"
+      "models, compressors, clusters or collectives. PLAN.toml holds the same flags as keys; "
+      "flags\n"
+      "of the command line override it. The verdict is that of the forecast with software costs\n"
+      "(--fitted): surely pays, surely does not pay, or cannot be told and what to measure; "
+      "physics\n"
+      "alone stands beside. CSV and JSON name the forecast as `simulate` does "
+      "(iteration_seconds),\n"
+      "and physics alone with a prefix (physics_seconds). With -o, finished forecasts are kept\n"
+      "beside the answer (FILE.points): after ctrl-C, or with more points or changed files, the\n"
+      "same command makes only those that are missing.",
       {"sweep --model resnet-50,vgg-16 --nic-bandwidth 25Gbps,100Gbps  (which network to buy)",
        "sweep --model resnet-50 --compressor all --nodes 1,2,4..64 -o sweep.csv",
        "sweep plan.toml -j 8 -o sweep.json",
@@ -46,11 +47,11 @@ Flags sweep_flags() {
        "sweep plan.toml --emit-slurm shards          (scripts of a job array)"});
   add_sweep_axes(flags);
   add_engine_flag(flags);
-  flags.add(
-      "fitted",
-      "the software of the second answer: a stack of `gradcast list` or a file; a fitted cluster, "
-      "for its own and for those without a fit; or none",
-      kUsualSoftware);
+  flags.add("fitted",
+            "the software of the forecast, unless --stack names it: a stack of `gradcast list` or "
+            "a file; a fitted cluster, for its own and for those without a fit; or none: one "
+            "forecast a point, as --stack has it, and no physics beside it",
+            kUsualSoftware);
   flags.add(
       "against",
       "the dense run that a compressor must beat: best (the fastest of merged, ddp and layer, "

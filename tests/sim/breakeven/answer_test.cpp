@@ -47,8 +47,27 @@ TEST_CASE("a row of a map says the winner's family, and how sure that is", "[bre
   const std::vector<Json> rows = map_rows(four_cells());
   REQUIRE(rows.size() == 4);
   CHECK(rows[0]["winner"] == "signsgd");
-  CHECK(rows[0]["fitted_winner_family"] == "quantisers");
+  CHECK(rows[0]["winner_family"] == "quantisers");
   CHECK(rows[0]["sure"] == "no");
   CHECK(rows[0]["family_sure"] == "yes");
   CHECK(rows[2]["family_sure"] == "no");
+}
+
+TEST_CASE("a map's winner is the answer's, and physics alone stands beside it", "[breakeven]") {
+  WinMap map = four_cells();
+  map.physics[0][0] = won_by(3, true, true);
+  map.physics[0][0].speedup_over_first = 2;
+  const Json row = map_rows(map)[0];
+  CHECK(row["winner"] == "signsgd");
+  CHECK(row["speedup_over_dense"] == 1.5);
+  CHECK(row["physics_winner"] == "powersgd");
+  CHECK(row["physics_winner_family"] == "low rank");
+  CHECK(row["physics_speedup_over_dense"] == 2);
+  CHECK(row["agree"] == "no");
+  map.fitted.clear();  // --fitted none: physics alone is the answer
+  const Json alone = map_rows(map)[0];
+  CHECK(alone["winner"] == "powersgd");
+  CHECK(alone["physics_winner"] == "powersgd");
+  CHECK(alone["agree"].is_null());
+  CHECK(alone["sure"].is_null());
 }

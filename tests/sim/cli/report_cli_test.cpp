@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "sim/answers/document.hpp"
 #include "sim/base/gzip.hpp"
 #include "tests/run_program.hpp"
 #include "tests/sim/report/well_formed.hpp"
@@ -89,14 +90,21 @@ TEST_CASE("what is no result of ours is answered with 3 and its name", "[cli]") 
   says(R"({"schema": {"name": "other/thing", "version": 1}})", "is no result of gradcast");
   says(document(R"({"name": "gradcast/list", "version": 1})", "[]"),
        "of which there is no picture");
-  says(document(R"({"name": "gradcast/sweep", "version": 2})", "[]"),
-       "is gradcast/sweep of version 2, and this program reads version 1");
+  says(document(R"({"name": "gradcast/simulate", "version": 2})", "[]"),
+       "is gradcast/simulate of version 2, and this program reads version 1");
+  // Their version 1 had physics alone under the names that have the answer now.
+  for (const char* command : {"sweep", "breakeven"}) {
+    const std::string name = "gradcast/" + std::string(command);
+    says(document(R"({"name": ")" + name + R"(", "version": 1})", R"([{"iteration_seconds": 1}])"),
+         "is " + name +
+             " of version 1, and this program reads version 2: run the same command again");
+  }
   says(document(R"({"name": "gradcast/sweep"})", "[]"), "of version unknown");
-  says(document(R"({"name": "gradcast/sweep", "version": 1})", "{}"), "has no list of results");
-  says(document(R"({"name": "gradcast/sweep", "version": 1})", "[1]"), "result 1 is no object");
+  says(document(R"({"name": "gradcast/sweep", "version": 2})", "{}"), "has no list of results");
+  says(document(R"({"name": "gradcast/sweep", "version": 2})", "[1]"), "result 1 is no object");
   says(R"({"traceEvents": []})", "holds no slices");
   says(R"({"traceEvents": {}})", "traceEvents");
-  says(document(R"({"name": "gradcast/sweep", "version": 1})", R"([{"workers": 1e999}])"),
+  says(document(R"({"name": "gradcast/sweep", "version": 2})", R"([{"workers": 1e999}])"),
        "the number 1e999 is too large");
   refuses({"report", folder.path.string()}, 3, folder.path.filename().string());
   refuses({"report", (folder.path / "none.json").string()}, 3, "none.json");
@@ -110,7 +118,7 @@ TEST_CASE("files that are made to end a program end in one line", "[cli]") {
   };
   const std::string deep = std::string(50'000, '[') + std::string(50'000, ']');
   says(document(R"({"name": "gradcast/sweep", "version": )" + deep + "}", "[]"), "deeper than 100");
-  says(document(R"({"name": "gradcast/sweep", "version": 1})", R"([{"a": )" + deep + "}]"),
+  says(document(R"({"name": "gradcast/sweep", "version": 2})", R"([{"a": )" + deep + "}]"),
        "deeper than 100");
   says(R"({"traceEvents": [{"ph": "X", "ts": 8999999999999999, "dur": 8999999999999999}]})",
        "event 1: \"ts\" of '' is 8999999999999999, not microseconds");
@@ -139,9 +147,11 @@ TEST_CASE("rows of wrong types and empty ones make a page without pictures", "[c
          {"[]", "[{}]",
           R"([{"model": 1, "compressor": [], "workers": "x", "iteration_seconds": {}}])",
           R"([{"model": null, "iteration_seconds": -1, "workers": 0, "measured_seconds": 0}])"}) {
-      const std::string file = folder.write(
-          "x.json",
-          document(R"({"name": "gradcast/)" + std::string(command) + R"(", "version": 1})", rows));
+      const int version = gradcast::schema_version(command);
+      const std::string file =
+          folder.write("x.json", document(R"({"name": "gradcast/)" + std::string(command) +
+                                              R"(", "version": )" + std::to_string(version) + "}",
+                                          rows));
       const Ran ran = gradcast_with({"report", file});
       CAPTURE(command, rows, ran.err);
       CHECK(ran.exit_code == 0);

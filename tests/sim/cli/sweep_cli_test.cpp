@@ -65,7 +65,7 @@ TEST_CASE("a sweep answers every combination, with and without fitted software",
     CAPTURE(row.dump());
     CHECK(row["problem"] == "");
     CHECK(row["workers"] == row["nodes"].get<int>() * 4);
-    CHECK(row["fitted_iteration_seconds"] > row["iteration_seconds"]);
+    CHECK(row["iteration_seconds"] > row["physics_seconds"]);
     const bool dense = row["compressor"] == "dense";
     CHECK(row["verdict"].is_null() == dense);
     if (dense) CHECK(row["speedup_over_dense"] == 1.0);
@@ -78,19 +78,66 @@ TEST_CASE("a sweep answers every combination, with and without fitted software",
     CHECK(row["pays"] == (pays ? json("yes") : does_not ? json("no") : json()));
     CHECK((row["measure"] == "") == (pays || does_not));
   }
-  // One of them, asked for alone.
-  const Ran alone =
-      gradcast_runs("simulate", "--model=alexnet", "--compressor=gaussian", "--nodes=8",
-                    "--nic-bandwidth=1Gbps", "--engine=analytic", "--format=json");
-  const json one = json::parse(alone.out)["results"][0];
-  const auto same = std::find_if(rows.begin(), rows.end(), [](const json& row) {
-    return row["model"] == "alexnet" && row["compressor"] == "gaussian" && row["nodes"] == 8 &&
-           row["nic_bandwidth"] == "1Gbps";
-  });
-  REQUIRE(same != rows.end());
-  for (const char* column : {"iteration_seconds", "encode_seconds", "scaling_efficiency",
-                             "speedup_over_dense", "exposed_communication_seconds"})
-    CHECK((*same)[column] == one[column]);
+}
+
+// `--preset paper` takes software in a sweep alone (--fitted), so simulate is told which.
+TEST_CASE("a sweep's row is simulate's answer: the forecast, and physics beside it",
+          "[cli][sweep]") {
+  const std::vector<std::pair<Words, Words>> asked = {
+      {{"--preset=today"}, {"--preset=today"}},
+      {{"--preset=today", "--stack=none", "--fitted=none"}, {"--preset=today", "--stack=none"}},
+      {{"--preset=today", "--stack=ddp-gloo"}, {"--preset=today", "--stack=ddp-gloo"}},
+      {{"--preset=paper"}, {"--preset=paper", "--stack=population"}},
+      {{"--preset=paper", "--fitted=none"}, {"--preset=paper"}},
+  };
+  for (const auto& [swept, simulated] : asked)
+    for (const char* compressor : {"dense", "gaussian"}) {
+      const Words run = {"--model=alexnet",       "--nodes=8",
+                         "--nic-bandwidth=1Gbps", "--engine=analytic",
+                         "--format=json",         "-q",
+                         "--cluster=10gbe-4x4",   std::string("--compressor=") + compressor};
+      const Ran many = gradcast_with(with(with({"sweep"}, swept), run));
+      const Ran one = gradcast_with(with(with({"simulate"}, simulated), run));
+      CAPTURE(swept, compressor, many.err, one.err);
+      REQUIRE(many.exit_code == 0);
+      REQUIRE(one.exit_code == 0);
+      const json row = json::parse(many.out)["results"][0];
+      const json alone = json::parse(one.out)["results"][0];
+      for (const char* column :
+           {"iteration_seconds", "forward_seconds", "backward_seconds", "encode_seconds",
+            "communication_seconds", "exposed_communication_seconds", "decode_seconds",
+            "update_seconds", "overhead_seconds", "wait_seconds", "samples_per_second",
+            "scaling_efficiency", "speedup_over_dense", "memory_bytes", "interval_low_seconds",
+            "interval_high_seconds", "physics_seconds", "batch", "collective"}) {
+        CAPTURE(column);
+        REQUIRE(row.contains(column));
+        CHECK(row[column] == alone[column]);
+      }
+      const bool software = row["physics_seconds"] != row["iteration_seconds"];
+      CHECK(software == (swept.back() != "--fitted=none"));
+      CHECK(row["software"].is_null() != software);
+      for (const std::string name : {"scaling_efficiency", "schedule", "speedup_over_dense",
+                                     "speedup_over_best_dense", "best_dense"}) {
+        CAPTURE(name);
+        CHECK(row.contains("physics_" + name));
+        if (!software) CHECK(row["physics_" + name] == row[name]);
+      }
+    }
+}
+
+// One forecast a point is half the work: the run's, whose stack is today's usual one.
+TEST_CASE("a sweep with --fitted none has the run's own software, and no physics beside it",
+          "[cli][sweep]") {
+  const Words run = {"--preset=today",    "--model=alexnet", "--nodes=8",
+                     "--engine=analytic", "--format=json",   "-q"};
+  const json row =
+      json::parse(gradcast_with(with(with({"sweep"}, run), {"--fitted=none"})).out)["results"][0];
+  const json alone = json::parse(gradcast_with(with({"simulate"}, run)).out)["results"][0];
+  CHECK(row["iteration_seconds"] == alone["iteration_seconds"]);
+  CHECK(row["outside_seen"] == alone["outside_seen"]);
+  CHECK(row["software"] == "stack-ddp-nccl");
+  CHECK(row["physics_seconds"].is_null());
+  CHECK(row["physics_schedule"] == "");
 }
 
 // GRACE's trainings of ResNet-50 on 8 workers: Top-k at 0.01 ended at 72.99 %, dense at 73.88 %:
@@ -374,7 +421,8 @@ TEST_CASE("a point is compared with the dense run that `simulate` compares with"
       "--model=resnet-50", "--compressor=topk", "--nodes=64",    "--fusion=layer",
       "--collective=auto", "--engine=analytic", "--format=json", "-q"};
   const json swept = json::parse(gradcast_with(with({"sweep"}, point)).out)["results"][0];
-  const json one = json::parse(gradcast_with(with({"simulate"}, point)).out)["results"][0];
+  const Words asked = with({"simulate", "--stack=population"}, point);
+  const json one = json::parse(gradcast_with(asked).out)["results"][0];
   CHECK(swept["speedup_over_dense"] == one["speedup_over_dense"]);
   CHECK(swept["verdict"] == "surely does not pay");
 }
@@ -387,7 +435,7 @@ TEST_CASE("a collective alone has no speedup over dense", "[cli][sweep]") {
   for (const json& row : rows) {
     CHECK(row["iteration_seconds"] > 0);
     CHECK(row["speedup_over_dense"].is_null());
-    CHECK(row["fitted_speedup_over_dense"].is_null());
+    CHECK(row["physics_speedup_over_dense"].is_null());
     CHECK(row["batch"].is_null());  // nor images, as the schema has it: 1 or more, or none
   }
 }

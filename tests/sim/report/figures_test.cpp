@@ -16,11 +16,11 @@ struct Row {
   std::string model = "alexnet";
   std::string compressor = "dense";
   double workers = 16;
-  double seconds = 1;
+  double seconds = 1;  // by physics alone
   std::string bandwidth = "10Gbps";
   double density = 0.001;
   double speedup = 1;
-  double fitted = 0;  // seconds; 0 for none
+  double fitted = 0;  // seconds with software; 0 for none
   double half_width = 0;
   std::optional<Pays> pays{};
 };
@@ -35,6 +35,7 @@ Json json_of(const Row& row) {
                {"workers", row.workers},
                {"nic_bandwidth", row.bandwidth},
                {"iteration_seconds", row.seconds},
+               {"physics_seconds", row.seconds},
                {"forward_seconds", 0.1},
                {"backward_seconds", 0.2},
                {"encode_seconds", row.compressor == "dense" ? 0.0 : 0.05},
@@ -47,12 +48,14 @@ Json json_of(const Row& row) {
     json["speedup_low"] = row.speedup * 0.8;
     json["speedup_high"] = row.speedup * 1.2;
   }
+  for (const char* name : {"scaling_efficiency", "speedup_over_dense"})
+    json[std::string("physics_") + name] = json[name];
   if (row.fitted > 0) {
-    json["fitted_iteration_seconds"] = row.fitted;
-    json["fitted_scaling_efficiency"] = 0.5 / row.fitted;
-    json["fitted_speedup_over_dense"] = row.speedup;
-    json["fitted_low_seconds"] = row.fitted - row.half_width;
-    json["fitted_high_seconds"] = row.fitted + row.half_width;
+    json["software"] = "population";
+    json["iteration_seconds"] = row.fitted;
+    json["scaling_efficiency"] = 0.5 / row.fitted;
+    json["interval_low_seconds"] = row.fitted - row.half_width;
+    json["interval_high_seconds"] = row.fitted + row.half_width;
   }
   return json;
 }
@@ -90,8 +93,8 @@ ResultFile compared(const std::vector<std::pair<double, double>>& measured_and_p
 // 20 % to 25 * 2 / 1.6 = 31.25 %.
 TEST_CASE("the band of an efficiency is the interval of the iteration, turned round", "[report]") {
   Json row = json_of({.workers = 16, .seconds = 2, .fitted = 2});
-  row["fitted_low_seconds"] = 1.6;
-  row["fitted_high_seconds"] = 2.5;
+  row["interval_low_seconds"] = 1.6;
+  row["interval_high_seconds"] = 2.5;
   ResultFile sweep = sweep_of({{.workers = 4, .seconds = 1, .fitted = 1, .half_width = 0.1}});
   sweep.rows.push_back(row);
   const std::vector<Figure> figures = scaling_figures(points_of(sweep));
@@ -182,12 +185,13 @@ TEST_CASE("breakeven's map is drawn twice, once for each estimate", "[report]") 
   breakeven.document["map"] = {{{"model", "vgg-16"},
                                 {"workers", 16},
                                 {"nic_bandwidth", "10Gbps"},
-                                {"winner", "topk"},
-                                {"speedup_over_dense", 1.5},
-                                {"margin_percent", 50},
-                                {"fitted_winner", "dense"},
-                                {"fitted_speedup_over_dense", 1},
-                                {"verdict", "cannot be told"}}};
+                                {"winner", "dense"},
+                                {"speedup_over_dense", 1},
+                                {"physics_winner", "topk"},
+                                {"physics_speedup_over_dense", 1.5},
+                                {"physics_margin_percent", 50},
+                                {"verdict", "cannot be told"},
+                                {"agree", "no"}}};
   const std::vector<Figure> figures = winner_map_figures(breakeven);
   REQUIRE(figures.size() == 2);
   CHECK(figures[0].panels.at(0).series.at(0).name == "dense");  // fitted first
@@ -218,6 +222,9 @@ TEST_CASE("a breakdown has the iteration's parts in their order", "[report]") {
         std::vector<std::string>{"forward", "backward", "encode", "exposed communication"});
   CHECK(series(figure, 0, "encode").points.at(0).x_text == "topk");
   CHECK_THAT(figure.summary, Contains("68.4 %") && Contains("dense"));  // 0.65 / 0.95
+  CHECK_THAT(figure.summary, Catch::StartsWith("Physics alone."));
+  const auto with_software = breakdown_figures(points({{.fitted = 1}}));
+  CHECK_THAT(with_software.at(0).summary, Catch::StartsWith("Communication that no computing"));
 }
 
 // Errors +10, -20 and +5 %: mean 35 / 3 = 11.7, median 10.
@@ -310,6 +317,14 @@ TEST_CASE("iterations over density have dense as a level line", "[report]") {
   const FigureSeries& topk = series(figure, 0, "topk");
   CHECK(topk.points[0].x == 0.001);  // by density, whatever the rows' order
   CHECK_THAT(figure.summary, Contains("2.00x") && Contains("density 0.001"));
+  CHECK_THAT(figure.title, Contains("physics alone"));
+  const Figure answers =
+      density_figures(points({{.seconds = 1, .fitted = 3},
+                              {.compressor = "topk", .density = 0.1, .fitted = 2.5},
+                              {.compressor = "topk", .density = 0.001, .fitted = 2}}))
+          .at(0);
+  CHECK(series(answers, 0, "topk").points[0].y == 2);  // with software where there is any
+  CHECK_THAT(answers.title, !Contains("physics alone"));
 }
 
 TEST_CASE("lanes of slices become panels of ranks", "[report]") {
@@ -512,11 +527,16 @@ TEST_CASE("a map of break-evens alone asks no question", "[report]") {
 TEST_CASE("each map has the margins of its own forecast", "[report]") {
   ResultFile breakeven{"b.json", "", "breakeven", Json::object()};
   const auto cell = [](int workers) {
-    return Json{{"model", "alexnet"},          {"workers", workers},
-                {"nic_bandwidth", "1Gbps"},    {"winner", "topk"},
-                {"speedup_over_dense", 2.5},   {"margin_percent", 150},
-                {"fitted_winner", "topk"},     {"fitted_speedup_over_dense", 2.25},
-                {"fitted_margin_percent", 125}};
+    return Json{{"model", "alexnet"},
+                {"workers", workers},
+                {"nic_bandwidth", "1Gbps"},
+                {"winner", "topk"},
+                {"speedup_over_dense", 2.25},
+                {"margin_percent", 125},
+                {"physics_winner", "topk"},
+                {"physics_speedup_over_dense", 2.5},
+                {"physics_margin_percent", 150},
+                {"agree", "yes"}};
   };
   breakeven.document["map"] = {cell(8), cell(16)};
   const std::vector<Figure> figures = winner_map_figures(breakeven);
@@ -524,6 +544,9 @@ TEST_CASE("each map has the margins of its own forecast", "[report]") {
   const auto margin = [](const Figure& figure) { return figure.table.rows.at(0).at(5); };
   CHECK(margin(figures[0]) == "125.0");  // fitted
   CHECK(margin(figures[1]) == "150.0");
+  // By physics alone there is one map, and nothing to agree.
+  for (Json& row : breakeven.document["map"]) row["agree"] = nullptr;
+  CHECK(winner_map_figures(breakeven).size() == 1);
 }
 
 TEST_CASE("sentences of breakeven are the headline", "[report]") {

@@ -88,12 +88,13 @@ ResultFile swept() {
       sweep.rows.push_back({{"model", "alexnet"},
                             {"compressor", compressor},
                             {"workers", workers},
+                            {"software", "population"},
                             {"iteration_seconds", 1},
                             {"scaling_efficiency", 0.5},
                             {"speedup_over_dense", 1},
-                            {"fitted_iteration_seconds", 1},
-                            {"fitted_scaling_efficiency", 0.5},
-                            {"fitted_speedup_over_dense", 1}});
+                            {"physics_seconds", 1},
+                            {"physics_scaling_efficiency", 0.5},
+                            {"physics_speedup_over_dense", 1}});
   return sweep;
 }
 
@@ -226,13 +227,13 @@ TEST_CASE("the page of a large sweep stays below 1.5 MB", "[report]") {
                       {"nic_bandwidth", bandwidth}};
           int part = 0;
           for (const char* name : {"iteration", "forward", "backward", "encode", "communication",
-                                   "exposed_communication", "decode", "update", "fitted_iteration",
-                                   "fitted_low", "fitted_high"})
+                                   "exposed_communication", "decode", "update", "physics",
+                                   "interval_low", "interval_high"})
             row[std::string(name) + "_seconds"] = seconds / (1 + 0.37 * part++);
           for (const char* name : {"scaling_efficiency", "speedup_over_dense",
-                                   "fitted_scaling_efficiency", "fitted_speedup_over_dense"})
+                                   "physics_scaling_efficiency", "physics_speedup_over_dense"})
             row[name] = seconds / (2 + 0.37 * part++);
-          for (const char* name : {"pays", "fitted_pays", "agree"}) row[name] = "yes";
+          for (const char* name : {"pays", "fitted_costs", "agree"}) row[name] = "yes";
           row["key"] = "0123456789abcdef";
           sweep.rows.push_back(row);
         }
