@@ -37,7 +37,6 @@ TEST_CASE("rented nodes have their vendor's GPUs and its network", "[data]") {
         {"azure-nd-h100-v5", 8, 8, 3200, NetworkKind::InfiniBand},
         {"gcp-a3-ultragpu-8g", 8, 8, 3200, NetworkKind::Roce},
         {"oci-bm-gpu4-8", 8, 16, 1600, NetworkKind::Roce},
-        {"oci-bm-gpu-h100-8", 8, 16, 3200, NetworkKind::Roce},
         {"alps-gh200", 4, 4, 800, NetworkKind::Slingshot}}) {
     CAPTURE(name);
     const Cluster cluster = cluster_named(name);
