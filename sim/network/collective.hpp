@@ -95,6 +95,9 @@ struct Phase {
   int reducing_rounds = 0;
   /// Every rank begins a round together with all others, as in a clocked pipeline.
   bool lockstep = false;
+  /// A message leaves once its receiver has come to the round too. The receiver's word that it is
+  /// ready takes no time.
+  bool rendezvous = false;
   /// Its messages have no latency under a protocol: the phases before were a first piece's way.
   bool follows_walk = false;
   /// True where all nodes have g GPUs and, for each message (from, to), there is also a message

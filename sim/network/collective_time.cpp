@@ -25,14 +25,16 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 struct Round {
   struct Arrival {
     std::size_t from;  // class of the sender
-    double seconds;    // since the sender began the round
+    double leaving;    // since the message was begun, until it has left the sender
+    double seconds;    // the same, until it has arrived
   };
   std::vector<double> sending;             // by class, until its last message has left
   std::vector<double> adding;              // by class, time to add up what it received
   std::vector<std::size_t> first_arrival;  // by class, then the number of arrivals
   std::vector<Arrival> arrivals;
-  bool one_each = true;  // every class has one arrival
-  double busiest = 0;    // how long the most loaded link is busy
+  bool one_each = true;     // every class has one arrival
+  bool rendezvous = false;  // a message is begun once both its ends have begun the round
+  double busiest = 0;       // how long the most loaded link is busy
 
   std::size_t classes() const { return sending.size(); }
 };
@@ -150,6 +152,7 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
                const CollectiveSoftware& software, int sharing, const Phase& phase) {
   const int channels = phase.channels;
   Round round;
+  round.rendezvous = phase.rendezvous;
   round.sending.resize(classes);
   round.adding.resize(classes);
   round.first_arrival.resize(classes + 1);
@@ -175,7 +178,7 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
     const Seconds latency =
         latency_of(Bytes{static_cast<std::int64_t>(flow.bytes)}, Seconds{flow.passed.latency},
                    software, phase.protocol, flow.passed.same_node);
-    round.arrivals[next[flow.to]++] = {flow.from, leaving + latency.count()};
+    round.arrivals[next[flow.to]++] = {flow.from, leaving, leaving + latency.count()};
     if (software.reduction_bandwidth.value > 0)
       round.adding[flow.to] +=
           receiving[flow.to % ranks] * flow.bytes / software.reduction_bandwidth.value;
@@ -259,6 +262,10 @@ class Clock {
 
   void take_one(const Round& round, Received received) {
     next_.resize(begin_.size());
+    if (round.rendezvous) {
+      take_one_by_rendezvous(round, received);
+      return;
+    }
     if (received == Received::Kept && round.one_each) {  // the same in fewer steps: rings
       for (std::size_t i = 0; i < begin_.size(); ++i) {
         const Round::Arrival& arrival = round.arrivals[i];
@@ -274,6 +281,19 @@ class Clock {
       if (received == Received::Added) all_here += round.adding[i];
       next_[i] = std::max(all_here, begin_[i] + round.sending[i]);
     }
+    begin_.swap(next_);
+  }
+
+  void take_one_by_rendezvous(const Round& round, Received received) {
+    next_ = begin_;
+    for (std::size_t i = 0; i < begin_.size(); ++i)
+      for (std::size_t a = round.first_arrival[i]; a < round.first_arrival[i + 1]; ++a) {
+        const Round::Arrival& arrival = round.arrivals[a];
+        const double met = std::max(begin_[i], begin_[arrival.from]);
+        next_[arrival.from] = std::max(next_[arrival.from], met + arrival.leaving);
+        const double added = received == Received::Added ? round.adding[i] : 0;
+        next_[i] = std::max(next_[i], met + arrival.seconds + added);
+      }
     begin_.swap(next_);
   }
 

@@ -19,9 +19,7 @@ std::vector<Phase> gloo_tree_phases(const RankLayout& layout, const CollectiveLo
       phases[depth].messages.push_back(
           {from_root(parent), from_root(parent + distance), load.payload});
     }
-  // A sender waits until the receiver is ready, so two ranks begin together. In a larger tree a
-  // rank waits for its own children only, and a barrier of all would be too much.
-  phases.front().lockstep = ranks == 2;
+  for (Phase& phase : phases) phase.rendezvous = true;
   return phases;
 }
 

@@ -99,7 +99,8 @@ void require_side_by_side(const Kinds& kinds, const Collective& collective,
   const std::vector<Phase>& first = *kinds.phases.front();
   const auto goes_with = [](const Phase& a, const Phase& b) {
     return a.rounds == b.rounds && a.reducing_rounds == b.reducing_rounds &&
-           a.lockstep == b.lockstep && a.follows_walk == b.follows_walk;
+           a.lockstep == b.lockstep && a.rendezvous == b.rendezvous &&
+           a.follows_walk == b.follows_walk;
   };
   for (const auto& phases : kinds.phases)
     if (!std::equal(first.begin(), first.end(), phases->begin(), phases->end(), goes_with))

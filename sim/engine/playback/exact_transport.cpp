@@ -67,6 +67,7 @@ class ExactTransport::Exchange {
         });
       Edges edges;
       edges.arrived.resize(phase.messages.size());
+      edges.held.resize(phase.messages.size());
       edges.latency.reserve(phase.messages.size());
       edges.ways.reserve(phase.messages.size());
       for (Message& message : phase.messages) {
@@ -100,6 +101,7 @@ class ExactTransport::Exchange {
     std::vector<bool> same_node;
     std::vector<FlowNetwork::Way> ways;
     std::vector<int> arrived;  // rounds of each message that have come
+    std::vector<bool> held;    // until the receiver has come to the round
   };
   struct Place {
     Index phase = 0;
@@ -169,7 +171,7 @@ class ExactTransport::Exchange {
     Strand& strand = strands_[number];
     const Index phase_number = place_of(number).phase;
     const Phase& phase = phases_[phase_number];
-    const Edges& edges = edges_[phase_number];
+    Edges& edges = edges_[phase_number];
     const auto sends = edges.sends.of(number);
     strand.in_round = true;
     strand.to_send = static_cast<int>(sends.size());
@@ -181,8 +183,31 @@ class ExactTransport::Exchange {
       strand.to_add = true;
       add_if_received(number);
     }
-    for (const Index message : sends) send(phase_number, message, strand.round);
+    for (const Index message : sends) {
+      edges.held[message] =
+          phase.rendezvous && !receiver_is_in(phase_number, message, strand.round);
+      if (!edges.held[message]) send(phase_number, message, strand.round);
+    }
+    if (phase.rendezvous) send_held(number);
     finish_round(number);  // where there was nothing to do
+  }
+
+  bool receiver_is_in(Index phase, Index message, int round) {
+    const Message& what = phases_[phase].messages[message];
+    const std::size_t to = strand_of(what.to, what.channel);
+    return strands_[to].in_round && place_of(to).phase == phase && strands_[to].round == round;
+  }
+
+  /// Sends the messages that waited for this receiver. Their senders are in the same round, because
+  /// a sender leaves its round only after its messages.
+  void send_held(std::size_t receiver) {
+    const Index phase = place_of(receiver).phase;
+    Edges& edges = edges_[phase];
+    for (const Index message : edges.receives.of(receiver)) {
+      if (!edges.held[message]) continue;
+      edges.held[message] = false;
+      send(phase, message, strands_[receiver].round);
+    }
   }
 
   void send(Index phase, Index message, int round) {

@@ -55,8 +55,9 @@ Seconds plain_time(const std::vector<Phase>& phases, const Topology& topology,
         double flow = 0;
         for (const std::uint32_t link : routes[i])
           flow = std::max(flow, sharing * loads[link] / topology.links[link].bandwidth.value);
-        sent[from] = std::max(sent[from], begin[from] + flow);
-        received[to] = std::max(received[to], begin[from] + flow + latencies[i]);
+        const double start = phase.rendezvous ? std::max(begin[from], begin[to]) : begin[from];
+        sent[from] = std::max(sent[from], start + flow);
+        received[to] = std::max(received[to], start + flow + latencies[i]);
         if (round < phase.reducing_rounds && software.reduction_bandwidth.value > 0)
           adding[to] += phase.messages[i].bytes * receiving(phase.messages[i].to) /
                         software.reduction_bandwidth / Seconds{1};
@@ -123,6 +124,7 @@ TEST_CASE("shortcuts change nothing: any edges, over many rounds", "[collective_
       Phase phase{.rounds = 1 + below(700),
                   .channels = 1 + below(3),
                   .lockstep = below(4) == 0,
+                  .rendezvous = below(4) == 0,
                   .rotational = p != 1};
       phase.reducing_rounds = below(phase.rounds + 1);
       std::set<std::tuple<int, int, int>> edges_taken;

@@ -54,3 +54,17 @@ TEST_CASE("ranks go on to the next phase when they are done, not when all are",
   second.lockstep = true;
   CHECK(collective_time({first, second}, star, kNone).count() == Approx(2e-3).epsilon(1e-12));
 }
+
+// 1 ms from rank 0, which is ready 3 ms before rank 1. By rendezvous it waits for rank 1 and then
+// keeps rank 0 for that 1 ms; rank 2, which takes no part, stays 3 ms ahead of rank 1.
+TEST_CASE("by rendezvous a message leaves when its receiver is ready", "[collective_time]") {
+  const Topology star = cluster(3, 1, kInside, {1e9, 0.5e-3});
+  Phase phase{.messages = {{0, 1, {1'000'000}}}};
+  const std::vector<double> leads{3e-3, 0, 3e-3};
+  const auto course = [&] { return collective_course({phase}, star, kNone, 1, leads); };
+  CHECK(course().total.count() == Approx(0).margin(1e-12));  // it came while rank 1 was busy
+  phase.rendezvous = true;
+  CHECK(course().total.count() == Approx(1.5e-3).epsilon(1e-12));
+  CHECK(course().lead_seconds[0] == Approx(0.5e-3).epsilon(1e-12));
+  CHECK(course().lead_seconds[2] == Approx(4.5e-3).epsilon(1e-12));
+}
