@@ -128,7 +128,7 @@ SoftwareSpread spread_from(const Json& json) {
   if (json.contains("joint"))
     joint = std::make_shared<const JointTerms>(joint_from(json.at("joint")));
   own = number(json.at("own"));
-  kernels = number(json.at("kernels"));
+  if (json.contains("kernels")) kernels = number(json.at("kernels"));  // since 2026-11
   costs_guessed = json.value("costs_guessed", false);
   return spread;
 }

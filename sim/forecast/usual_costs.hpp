@@ -16,8 +16,8 @@ inline constexpr const char* kDerivedCosts = "cost-v100-derived";
 
 /// The request with a cost table, where it names none. Today's preset has kDerivedCosts, scaled to
 /// the GPU that compresses (or to the one that the request names). Where a CPU compresses they are
-/// guessed for it (kCpu). A V100's, and those of a GPU
-/// that traces/devices.csv does not know, stay as they are. The paper's are taken where the request
+/// guessed for it (kCpu). A V100's, and those of a GPU that traces/devices.csv does not know, stay
+/// as they are. The paper's are taken where the request
 /// asks for what they alone have, another implementation than the project's or mode paper. So they
 /// are by the paper's preset for a V100 and an unknown GPU. Throws DataError for a wrong
 /// traces/devices.csv.
@@ -25,9 +25,8 @@ Request with_usual_costs(Request request, DataFiles& files);
 
 /// The request with a table that has rows of its compressor: the one that it names, else that of
 /// the compressor's own file, else the usual one if it names a file by its path: a user's costs add
-/// to those.
-/// A GPU's table is guessed for a CPU where one compresses (kCpu).
-/// The request stays as it is where all lack it. Throws as CompressorCosts does for a wrong file.
+/// to those. Where a CPU compresses, a GPU's table becomes a guess (kCpu). The request stays as it
+/// is where all lack it. Throws as CompressorCosts does for a wrong file.
 Request with_costs_of_compressor(Request request, DataFiles& files);
 
 /// Its costs: the rows of the table that the request names, on the device that it names. A

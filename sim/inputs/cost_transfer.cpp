@@ -93,7 +93,16 @@ const Device& device_of(const CostTable& table, const std::string& named,
                    table.name + " is none of traces/devices.csv: --costs-of says which it is");
 }
 
-bool is_cpu(std::string_view device) { return in_lower_case(device).starts_with(kCpu); }
+bool is_cpu(std::string_view device) {
+  // Recordings name it as /proc/cpuinfo does: "Intel(R) Xeon(R) Processor".
+  const std::string name = in_lower_case(device);
+  const auto holds = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  if (name.starts_with(kCpu)) return true;
+  if (holds("gpu") || holds("nvidia") || holds("instinct")) return false;  // beside its host's CPU
+  constexpr std::string_view kCpus[] = {"cpu",      "xeon",         "epyc",     "ryzen",
+                                        "core(tm)", "threadripper", "neoverse", "graviton"};
+  return std::any_of(std::begin(kCpus), std::end(kCpus), holds);
+}
 
 bool is_of_gpu(const CostTable& table, const std::vector<Device>& devices) {
   const std::string says = device_text(table);

@@ -45,8 +45,8 @@ inline constexpr double kCpuOverGpu = 160;
 inline constexpr CostFactors kCpuOverGpuFactors{1.0 / 16, 16};
 
 /// A guess of the costs on a CPU from those of a GPU: the time above a line's floor grows by
-/// kCpuOverGpu, and the floor stays, since a CPU launches no kernels. CUDA kernels become those of
-/// the CPU. A table that is of no GPU stays as it is.
+/// kCpuOverGpu. The floor stays: a GPU's launch takes about what a call takes on the host. CUDA
+/// kernels become those of the CPU. A table that is of no GPU stays as it is.
 CostTable guessed_for_cpu(CostTable table, const std::vector<Device>& devices);
 
 /// Does both steps above, with the project's devices; kCpu makes a guess for a CPU. Throws

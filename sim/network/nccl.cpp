@@ -107,15 +107,13 @@ Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes)
 /// The chunks of an NVLink switch's tree together (src/enqueue.cc: calcCollChunking). Each of its
 /// channels has a chunk on the way for each GPU of a node.
 Bytes nvls_tree_piece(const NcclMachine& machine, Bytes bytes) {
-  constexpr int kChannels = 16;  // src/transport/nvls.cc: since Hopper
-  const double at_once = kChannels * machine.gpus_per_node;
+  const int channels = machine.gpu == GpuGeneration::Blackwell ? 32 : 16;  // src/transport/nvls.cc
+  const double at_once = channels * machine.gpus_per_node;
   const double whole = static_cast<double>(bytes.count);
-  double chunk = machine.nodes >= 4 ? 64 << 10 : 512 << 10;
+  double chunk = machine.nodes >= 4 ? 64 << 10 : 128 << 10;
   const auto limit = [&](int chunks, int most) {
     if (whole < chunks * at_once * chunk) chunk = std::min<double>(chunk, most);
   };
-  limit(32, 256 << 10);
-  limit(16, 128 << 10);
   limit(4, 64 << 10);
   limit(1, 32 << 10);
   return {std::llround(std::min(at_once * chunk, whole))};

@@ -12,6 +12,7 @@
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/compressor_words.hpp"
+#include "sim/inputs/cost_transfer.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/network/nccl_rule.hpp"
 #include "sim/plan/memory.hpp"
@@ -40,7 +41,7 @@ std::string others_trace_line(const Request& request, const std::vector<Device>&
   const std::string device = files.parsed(read_trace(request, files), load_iteration_trace)->device;
   const Device* traced = device_meant(devices, device);
   const Device& own = gpu_of(cluster, devices);
-  const bool known = traced != nullptr || in_lower_case(device).starts_with("cpu");
+  const bool known = traced != nullptr || is_cpu(device);
   if (!known || (traced != nullptr && alike(*traced, own))) return "";
   return "the times of " + request.trace + " are of " + device + ", and the cluster's GPU is " +
          own.name + (cluster.gpu.empty() ? " (by its generation)" : "") +

@@ -225,6 +225,9 @@ class Sweep {
     for (const SweepPoint& point : tasks_.points) asked.push_back(point.request);
     note_untimed(flags_, asked, files_);
     note_others_trace(flags_, asked, files_);
+    const auto possible = std::find_if(tasks_.points.begin(), tasks_.points.end(),
+                                       [](const SweepPoint& point) { return point.cluster; });
+    if (possible != tasks_.points.end()) note_more_gpus(flags_, possible->request, files_);
     note_memory(flags_, asked, files_);
     note_density(flags_, compressors);
     if (usual) note_collective(flags_, compressors);

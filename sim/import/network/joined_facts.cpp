@@ -92,10 +92,10 @@ void note_hiccups(NetworkFacts& facts) {
   }
 }
 
-/// No more NICs than GPUs carry collectives: others are for storage and management.
+/// NICs beyond a multiple of the GPUs are for storage and management, and carry no collectives.
 void limit_nics(NetworkFacts& facts) {
   const int gpus = facts.gpus_per_node;
-  if (gpus == 0 || facts.nics_per_node <= gpus) return;
+  if (gpus == 0 || facts.nics_per_node <= gpus || facts.nics_per_node % gpus == 0) return;
   facts.notes.inferred.push_back("NICs: one a GPU; the files list " +
                                  std::to_string(facts.nics_per_node));
   facts.nics_per_node = gpus;

@@ -32,7 +32,7 @@ bool begins_table_line(std::string_view text) {
          is_digit(text[3]);
 }
 
-/// What mpirun's tags end with.
+/// Ends of mpirun's tags.
 constexpr std::array<std::string_view, 2> kOutputs = {"<stdout>:", "<stderr>:"};
 
 /// Whether a row or a comment of a table stands here: "1024 256 float", "# size". A time does not:

@@ -17,7 +17,8 @@ class CpuCluster {
   explicit CpuCluster(const std::string& more = "") {
     write("model.csv", "layer,tensor,elements,forward_flops\nfc,fc.weight,6000000,0\n");
     write("trace.csv",
-          "# device: CPU\n# batch: 32\n# update: 2277us\ntensor,forward_seconds,backward_seconds\n"
+          "# device: Intel(R) Xeon(R) Processor\n# batch: 32\n# update: "
+          "2277us\ntensor,forward_seconds,backward_seconds\n"
           "fc.weight,0.03,0.03\n");
     write("cluster.csv",
           "property,value,source\nnodes,2,a\ngpus_per_node,1,a\nnic_bandwidth,400Mbps,a\n"

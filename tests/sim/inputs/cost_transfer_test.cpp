@@ -48,6 +48,14 @@ constexpr Timed kTimed[] = {{14'728'266, 0.091353}, {25'557'032, 0.15405}, {61'1
 
 }  // namespace
 
+TEST_CASE("a CPU is known by its name, also as /proc/cpuinfo has it", "[costs]") {
+  for (const char* cpu : {"CPU", "cpu of a laptop", "Intel(R) Xeon(R) Processor", "AMD EPYC 7763"})
+    CHECK(is_cpu(cpu));
+  for (const char* gpu :
+       {"V100-PCIE-32GB", "NVIDIA H100 beside an AMD EPYC", "AMD Instinct MI250X"})
+    CHECK_FALSE(is_cpu(gpu));
+}
+
 // Twice the launch, four times the bandwidth. The floor of 1 s in 1, 5 and 9 s becomes 2; the rest
 // above it, 0, 4 and 8, becomes 0, 1 and 2.
 TEST_CASE("the floor goes with launches, what is above it with bandwidth", "[cost_transfer]") {

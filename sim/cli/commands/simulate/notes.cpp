@@ -111,7 +111,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     flags.note("forward and backward are taken as proportional to the batch");
   if (scenario.collective != nullptr && scenario.collective->name.starts_with("ring-") &&
       scenario.cluster.nics_per_node > 1 && scenario.cluster.nodes > 1)
-    flags.note("a plain ring leaves each node through one of its " +
+    flags.note("a plain ring leaves each node through one GPU's share of its " +
                std::to_string(scenario.cluster.nics_per_node) +
                " NICs, which no library does: --collective nccl uses all of them");
   if (training) note_training(flags, scenario);
