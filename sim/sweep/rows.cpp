@@ -239,6 +239,8 @@ std::string shown_time(const Json& seconds, const TimeUnit& unit) {
   return seconds.is_null() ? "-" : unit.number(Seconds{seconds.get<double>()});
 }
 
+bool has_software(const Json& row) { return !row.at("software").is_null(); }
+
 /// True if the row has two forecasts: with software, and by physics alone.
 bool has_both(const Json& row) {
   const auto has = [&](const char* column) { return !row.at(column).is_null(); };
@@ -375,7 +377,7 @@ std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
         "updates its part only.\n";
   if (memory_varies(plan))
     text += "Memory: of a GPU; with activations if the model's file has them.\n";
-  if (any([](const Json& row) { return has_both(row) && row.at("outside_seen") != ""; }))
+  if (any([](const Json& row) { return has_software(row) && row.at("outside_seen") != ""; }))
     text +=
         "?  beside an iteration: no data for some software costs here; the forecast omits them "
         "(column outside_seen names them).\n";
@@ -477,7 +479,7 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
       line.push_back(row.at("speedup_low").is_null() ? "-"
                                                      : shown(row.at("speedup_low"), 2) + " to " +
                                                            shown(row.at("speedup_high"), 2));
-    line.push_back(marked("iteration_seconds", has_both(row) ? "outside_seen" : "outside"));
+    line.push_back(marked("iteration_seconds", has_software(row) ? "outside_seen" : "outside"));
     line.push_back(shown(row.at("scaling_efficiency"), 1, 100));
     if (physics) {
       line.push_back(marked("physics_seconds", "outside"));

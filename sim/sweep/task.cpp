@@ -114,7 +114,9 @@ class Tasks {
       for (const Schedule& schedule : own_schedules(request, estimates))
         tasks.schedules.push_back(scheduled(settings, estimates, schedule, dense));
       if (plan_.against == Against::Best) tasks.dense = dense_runs(without_compression(settings));
-      std::string software = estimates.fitted ? software_of(*estimates.fitted) : request.stack;
+      std::string software = estimates.fitted             ? software_of(*estimates.fitted)
+                             : is_fitted(request.cluster) ? request.cluster
+                                                          : request.stack;
       all_.points.push_back({std::move(settings), request, possible_cluster(request),
                              std::move(tasks), std::move(software), fitted(estimates)});
     } catch (const ValueError& error) {

@@ -97,7 +97,11 @@ class Sweep {
     if (words.size() > 1) throw UsageError("'" + words[1] + "' is a second plan: a sweep has one");
     plan_ = read_sweep_plan(flags_, words.empty() ? "" : words[0], files_);
     plan_.engine = chosen_engine(flags_).name;
-    plan_.software = flags_.text("fitted");
+    // Who asks for no stack means physics alone, as in simulate.
+    const bool no_stack = std::any_of(plan_.axes.begin(), plan_.axes.end(), [](const auto& axis) {
+      return axis.flag == "stack" && axis.values == std::vector<std::string>{"none"};
+    });
+    plan_.software = no_stack && !flags_.given("fitted") ? "none" : flags_.text("fitted");
     plan_.against = flags_.value("against", parse_against);
     plan_.arguments = flags_.arguments();
     if (flags_.given("emit-slurm")) return emit_slurm();
