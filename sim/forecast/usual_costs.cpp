@@ -128,10 +128,6 @@ Request by_own_costs(Request request, const DescribedCompressor& own) {
   return request;
 }
 
-}  // namespace
-
-namespace {
-
 Request with_table_of_compressor(Request request, DataFiles& files) {
   const Compressor& compressor = known_compressor(request.compressor);
   if (compressor.family == Family::Dense || has_costs(request, compressor.name, files))
@@ -227,7 +223,7 @@ Request with_usual_costs(Request request, DataFiles& files) {
 
 std::string scaled_costs_words(const std::string& costs, const std::string& device) {
   if (device == kCpu)
-    return "guessed for a CPU, " + fixed(kCpuOverGpu, 0) + " times a GPU's (" + costs +
+    return "guessed for a CPU, up to " + fixed(kCpuOverGpu, 0) + " times a GPU's (" + costs +
            "): not measured; `gradcast calibrate --device cpu` measures them";
   if (costs == kDerivedCosts)
     return "derived " + (device.empty() ? "" : "for " + device + " ") +

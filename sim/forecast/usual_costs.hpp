@@ -42,7 +42,7 @@ bool costs_of_family(const Request& request, DataFiles& files);
 /// one, and those that the data folder describes.
 std::vector<std::string> compressors_with_costs(const Request& request, DataFiles& files);
 
-/// "guessed for a CPU, 160 times a GPU's (cost-v100-derived): not measured; ...",
+/// "guessed for a CPU, up to 160 times a GPU's (cost-v100-derived): not measured; ...",
 /// "derived for h100-sxm from the simulated V100: not measured", of kDerivedCosts and of costs that
 /// are scaled to a device; "" where a table that somebody named or published is as it was found.
 std::string scaled_costs_words(const std::string& costs, const std::string& device);

@@ -49,6 +49,21 @@ std::string others_trace_line(const Request& request, const std::vector<Device>&
          "measured time";
 }
 
+/// The line of a request whose nodes have more GPUs than their file, where these share NVLink; ""
+/// of others.
+std::string more_gpus_line(const Request& request, DataFiles& files) {
+  if (is_path(request.cluster)) return "";
+  const Cluster asked = cluster_of(request, files);
+  Request plain = request;
+  plain.changed.clear();
+  const Cluster its = cluster_of(plain, files);
+  if (asked.gpus_per_node <= its.gpus_per_node || is_amd(gpu_generation_of(its)) ||
+      !nccl_machine(its, kUsualNccl, 1, its.gpus_per_node).nvlink)
+    return "";
+  return "the cluster's file has " + std::to_string(its.gpus_per_node) + " GPUs a node; " +
+         std::to_string(asked.gpus_per_node) + " are taken to share its NVLink as they do";
+}
+
 }  // namespace
 
 void note_others_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
@@ -148,17 +163,18 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
   }
 }
 
-void note_more_gpus(const Flags& flags, const Request& request, DataFiles& files) {
-  if (is_path(request.cluster)) return;
-  const Cluster asked = cluster_of(request, files);
-  Request plain = request;
-  plain.changed.clear();
-  const Cluster its = cluster_of(plain, files);
-  if (asked.gpus_per_node <= its.gpus_per_node || is_amd(gpu_generation_of(its)) ||
-      !nccl_machine(its, kUsualNccl, 1, its.gpus_per_node).nvlink)
-    return;
-  flags.note("the cluster's file has " + std::to_string(its.gpus_per_node) + " GPUs a node; " +
-             std::to_string(asked.gpus_per_node) + " are taken to share its NVLink as they do");
+void note_more_gpus(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
+  DataFiles others = files.beside();  // no answer rests on them
+  std::set<std::string> told{""};
+  for (const Request& request : requests) {
+    std::string line;
+    try {
+      line = more_gpus_line(request, others);
+    } catch (const ValueError&) {  // a point without an answer, which says why
+    } catch (const DataError&) {
+    }
+    if (told.insert(line).second) flags.note(line);
+  }
 }
 
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files) {

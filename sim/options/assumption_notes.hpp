@@ -31,7 +31,7 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
 /// Notes a flag that gives a node more GPUs than its cluster's file, where these share NVLink: the
 /// file's links are taken for all of them. Clusters of the data folder alone: a path is the user's
 /// own machine.
-void note_more_gpus(const Flags& flags, const Request& request, DataFiles& files);
+void note_more_gpus(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
 /// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a
 /// checkpoint on a device.

@@ -38,7 +38,7 @@ struct KindFactor {
   RunKind kind;
   double factor = 1;
   double deviation = 0;  // of its logarithm
-  /// Whose kernels its runs had, "gradcast-cpu"; "" for dense runs, and where it is not known.
+  /// Kernels of its runs: "gradcast-cpu"; "" for dense runs, and where it is not known.
   std::string implementation{};
 
   /// "kind_factor at 0.2133 on 16", "kind_factor of topk at 0.2133 on 16"

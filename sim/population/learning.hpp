@@ -80,7 +80,7 @@ class StackLearner {
   /// say.
   std::set<std::string> compressors_of(std::size_t term,
                                        const std::vector<std::size_t>& rows) const;
-  /// Whose kernels the rows of a kind had; "" where they had several.
+  /// Implementation of the kernels that the rows of a kind had; "" where they had several.
   std::string implementation_of(const RunKind& kind, const LinearGroup& linear,
                                 const std::vector<std::size_t>& rows) const;
   void widen_seen(StackTerm& term, const LinearGroup& linear, std::size_t column,

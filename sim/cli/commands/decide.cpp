@@ -112,7 +112,7 @@ int decide(int argc, const char* const* argv) {
             decide_answer(decision, asked, next_steps(decision, flags.arguments())));
     note_trace_evidence(flags, decision.request, files);
     note_others_trace(flags, {decision.request}, files);
-    note_more_gpus(flags, decision.request, files);
+    note_more_gpus(flags, {decision.request}, files);
     note_usual_costs(flags, transfer, decision.request);
     std::vector<Request> compressed;
     for (const WeighedOption& weighed : decision.ranked)

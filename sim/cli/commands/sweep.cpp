@@ -97,7 +97,7 @@ class Sweep {
     if (words.size() > 1) throw UsageError("'" + words[1] + "' is a second plan: a sweep has one");
     plan_ = read_sweep_plan(flags_, words.empty() ? "" : words[0], files_);
     plan_.engine = chosen_engine(flags_).name;
-    // Who asks for no stack means physics alone, as in simulate.
+    // --stack none is physics alone, as in simulate.
     const bool no_stack = std::any_of(plan_.axes.begin(), plan_.axes.end(), [](const auto& axis) {
       return axis.flag == "stack" && axis.values == std::vector<std::string>{"none"};
     });
@@ -229,9 +229,7 @@ class Sweep {
     for (const SweepPoint& point : tasks_.points) asked.push_back(point.request);
     note_untimed(flags_, asked, files_);
     note_others_trace(flags_, asked, files_);
-    const auto possible = std::find_if(tasks_.points.begin(), tasks_.points.end(),
-                                       [](const SweepPoint& point) { return point.cluster; });
-    if (possible != tasks_.points.end()) note_more_gpus(flags_, possible->request, files_);
+    note_more_gpus(flags_, asked, files_);
     note_memory(flags_, asked, files_);
     note_density(flags_, compressors);
     if (usual) note_collective(flags_, compressors);

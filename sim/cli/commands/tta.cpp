@@ -69,7 +69,7 @@ int tta(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), engines_of(found), answer);
     note_trace_evidence(flags, asked.request, files);
     note_others_trace(flags, {asked.request}, files);
-    note_more_gpus(flags, asked.request, files);
+    note_more_gpus(flags, {asked.request}, files);
     note_transfer(flags, transfer, used_costs_of(found, asked.request), files);
     note_usual_costs(flags, transfer, asked.request);
   } catch (const ValueError& error) {

@@ -73,6 +73,12 @@ TEST_CASE("what makes a forecast uncertain comes back from its line", "[sweep]")
     CHECK(speedup(back).low == speedup(evaluation.doubt).low);
     CHECK(speedup(back).high == speedup(evaluation.doubt).high);
   }
+  // Stores of before 2026-11 have no deviation of the kernels alone.
+  std::string old = to_line("key", stacked);
+  const std::string kernels = R"("kernels":0.0)";
+  REQUIRE(old.find("," + kernels) != std::string::npos);
+  old.erase(old.find("," + kernels), kernels.size() + 1);
+  CHECK(to_line("key", from_line(old)) == to_line("key", stacked));
   Evaluation physics = stacked;  // by physics alone, the spread of all stacks is of no use here
   physics.stacked = false;
   CHECK_FALSE(from_line(to_line("key", physics)).doubt.spread);
