@@ -253,6 +253,7 @@ def main():
             json.dump({**result, "torch": torch.__version__}, file)
     dist.barrier()
     dist.destroy_process_group()
+    time.sleep(0.2)  # PyTorch 2.13 aborts if a thread of Gloo still drops tensors while the interpreter ends
 
 
 main()

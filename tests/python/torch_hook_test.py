@@ -36,8 +36,8 @@ import gradcast.torch as gt  # noqa: E402
 import made  # noqa: E402
 from gradcast.torch import _exchange  # noqa: E402
 from worlds import (ALL, BATCH, DENSITY, END, LONG, LOOK, RESUMED, SCALED, SENT, SENT_OF_16_BITS, TIMEOUT, flat, in_world,  # noqa: E402
-                    learning_rate_of, of_each_tensor, options_of, takes_density, world_of_all, world_to_kill,
-                    world_to_resume)
+                    learning_rate_of, of_each_tensor, options_of, takes_density, world_of_a_late_thread, world_of_all,
+                    world_to_kill, world_to_resume)
 
 PROGRAM = os.environ.get("GRADCAST_PROGRAM", str(ROOT / "build" / "gradcast"))
 ENVIRONMENT = {**os.environ, "GRADCAST_CONFIG": "none", "NO_COLOR": "1"}
@@ -202,6 +202,9 @@ class Processes(Folder):
                         continue
                     for step, (whole, resumed) in enumerate(steps):
                         self.assertTrue(torch.equal(whole, resumed), f"step {step}")
+
+    def test_a_process_ends_well_while_a_thread_holds_a_callback(self):
+        in_world(2, self.folder, world_of_a_late_thread)  # "terminate called without an active exception" before
 
     def test_a_killed_training_resumes_to_the_same_weights(self):
         with self.assertRaisesRegex(Exception, "SIGKILL"):

@@ -332,6 +332,22 @@ def world_to_resume(rank, size, data, shards, folder):
     return done
 
 
+def world_of_a_late_thread(rank, size, data, shards, folder):
+    """Rank 0 ends while the thread that ran the hook's callback still holds it, for half a second."""
+    ddp, hook = wrapped(torch.nn.Linear(4, 4), {"compressor": "topk", "density": 0.5})
+    launch = hook._launch
+
+    def late(exchanging, buffer):
+        future = launch(exchanging, buffer)
+        if rank == 0:  # rank 1 has not begun: so the callback runs in the thread
+            future.then(lambda _: time.sleep(0.5))
+        return future
+
+    hook._launch = late
+    time.sleep(0.5 * rank)
+    ddp(torch.ones(2, 4)).sum().backward()
+
+
 def process(rank, size, folder, work):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/{work.__name__}-{size}", rank=rank, world_size=size)

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, List, Optional
 import torch
 import torch.distributed as dist
 
+from .._threads import wait_at_exit
 from ..errors import InputError
 
 SIZES = [4096 * 4**power for power in range(8)]  # 4 KiB to 64 MiB
@@ -32,6 +33,7 @@ class World:
         self.device = torch.device("cuda", self.local_rank) if self.on_gpu else torch.device("cpu")
         self.backend = backend
         self._limit = datetime.timedelta(seconds=timeout)
+        wait_at_exit()
         if "RANK" in os.environ:
             dist.init_process_group(backend, timeout=self._limit)
         else:  # started by itself

@@ -9,6 +9,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
+from .._threads import Held, answered, wait_at_exit
 from ..errors import InputError
 from ._coders import kernels_of
 from ._exchange import Collective, Exchange, Memory, Piece, Turn, exchange
@@ -131,6 +132,7 @@ class Hook:
             self._scaler = scaler
             # Before forward, since backward would wait for the GPU to tell it.
             model.register_forward_pre_hook(lambda *_: self._read_scale())
+        wait_at_exit()
         self._memory = Memory(self.settings, pieces)
         exchanged = {piece.name for piece in pieces}
         self._names = {id(parameter): name for name, parameter in model.module.named_parameters()
@@ -251,10 +253,12 @@ class Hook:
             work.wait()
             needed = exchanging.send(answer)
         work, answer = self._begin(needed)
+        held = Held()
 
         def decode(_: object) -> Tensor:
             for more in _answered(exchanging, answer):
                 raise RuntimeError(f"a collective '{more.kind}' after the last")
+            answered.add(held)
             return buffer
 
         decoded: torch.futures.Future[Tensor] = work.get_future().then(decode)
