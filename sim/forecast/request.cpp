@@ -187,7 +187,7 @@ void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
 Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles& files) {
   Cluster cluster = *described_cluster(request, file, files);
   cluster.measured = measured_on(request, file, files);
-  const NodeProperties of_file = cluster;
+  const Cluster of_file = cluster;
   for (const ClusterProperty& property : request.changed) {
     try {
       set_property(cluster, property.name, property.value);
@@ -204,6 +204,9 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   if (const GpuGeneration its = generation_named(cluster.gpu);
       changes("gpu") && !changes("gpu_generation") && its != GpuGeneration::Unknown)
     cluster.gpu_generation = its;
+  // A file whose settings say so has the bandwidth that is left.
+  if (has_peer_to_peer(of_file) && !has_peer_to_peer(cluster) && !changes("intra_bandwidth"))
+    send_through_host(cluster);
   if (!changes("nics_per_node")) cluster.nics_per_node = of_file.nics_near(cluster.gpus_per_node);
   require_possible(cluster);
   return cluster;

@@ -118,6 +118,33 @@ BytesPerSecond socket_rate(BytesPerSecond nic) {
   return {1 / std::hypot(1 / nic.value, 1 / kMost)};
 }
 
+namespace {
+
+bool is_geforce(const std::string& gpu) {
+  constexpr std::string_view kNamed[] = {"rtx-2080", "rtx-3090", "rtx-4090", "rtx-5090"};
+  return std::ranges::any_of(
+      kNamed, [slug = device_slug(gpu)](std::string_view name) { return slug.starts_with(name); });
+}
+
+}  // namespace
+
+bool has_peer_to_peer(const Cluster& cluster) {
+  const NcclSettings& settings = cluster.nccl_settings;
+  if (cluster.intra.bandwidth >= kLeastOfNvlink) return settings.p2p;
+  return settings.p2p_by_pcie && !is_geforce(cluster.gpu);
+}
+
+void send_through_host(Cluster& cluster) {
+  const BytesPerSecond between_sockets{cluster.host_cpu == HostCpu::Amd ? 16e9 : 10e9};
+  constexpr Seconds kPcieStep{5.7e-6};  // src/graph/tuning.cc
+  // The generation may follow from the bandwidth.
+  const GpuGeneration gpu = gpu_generation_of(cluster);
+  cluster.intra.bandwidth = std::min(cluster.intra.bandwidth, between_sockets);
+  cluster.intra.latency = std::max(cluster.intra.latency, kPcieStep);
+  cluster.nvlink_sharp = YesNo::No;
+  if (gpu_generation_of(cluster) != gpu) cluster.gpu_generation = gpu;
+}
+
 NetworkKind network_kind_of(const Cluster& cluster) {
   constexpr Seconds kLeastOfTcp{15e-6};
   if (cluster.network_kind != NetworkKind::Unknown) return cluster.network_kind;

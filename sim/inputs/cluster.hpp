@@ -211,6 +211,19 @@ BytesPerSecond socket_rate(BytesPerSecond nic);
 /// host's TCP, and a lower one InfiniBand.
 NetworkKind network_kind_of(const Cluster& cluster);
 
+/// Slower links inside a node are PCIe.
+inline constexpr BytesPerSecond kLeastOfNvlink{20e9};
+
+/// True if NCCL sends directly between GPUs of a node. Its settings may forbid that, and drivers do
+/// for GeForce cards on PCIe (CANNOT Access Peer Device: NVIDIA/nccl#1127, NVIDIA/nccl-tests#117).
+bool has_peer_to_peer(const Cluster& cluster);
+
+/// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's
+/// memory, across its sockets. They get no faster than NCCL takes these to be (src/graph/topo.h):
+/// 10 GB/s of Intel's hosts (SKL_QPI_BW), 16 of AMD's (AMD_BW). A step is one over PCIe, and the
+/// NVLink switch adds up nothing.
+void send_through_host(Cluster& cluster);
+
 /// The generation of a GPU by its name, like "a100-80gb"; Unknown for one that NCCL's tables have
 /// no row for.
 GpuGeneration generation_named(const std::string& gpu);

@@ -214,7 +214,7 @@ constexpr PropertyRow kProperties[] = {
         [](auto& c) -> auto& { return c.nccl_plugin_latency; }),
     of_cluster<Settings>(
         "nccl_settings",
-        "variables of NCCL's environment, like 'NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple', or none",
+        "variables of NCCL's environment, like 'NCCL_ALGO=Ring,Tree NCCL_P2P_DISABLE=1', or none",
         kNetwork, [](auto& c) -> auto& { return c.nccl_settings; }),
     of_cluster<Time>(
         "per_message_latency", "software time of every message, like 3us", kSoftware,

@@ -48,6 +48,16 @@ std::int64_t in_range(std::string_view name, std::string_view value, std::int64_
                    std::to_string(least) + " to " + std::to_string(kMost));
 }
 
+/// Peer-to-peer ends at a level. Logs have the level where the environment has NCCL_P2P_DISABLE=1.
+void end_peer_to_peer(NcclSettings& settings, std::string_view level) {
+  const std::string word = in_lower_case(level);
+  if (word != "loc" && word != "nvl")
+    throw ValueError("NCCL_P2P_LEVEL=" + std::string(level) +
+                     " is neither LOC nor NVL: other levels change no forecast");
+  settings.p2p = settings.p2p && word == "nvl";
+  settings.p2p_by_pcie = false;
+}
+
 struct Variable {
   std::string_view name;
   void (*set)(NcclSettings&, std::string_view value);
@@ -82,6 +92,11 @@ constexpr Variable kVariables[] = {
      [](NcclSettings& s, std::string_view value) {
        s.socket_threads = static_cast<int>(in_range("NCCL_SOCKET_NTHREADS", value, 0));
      }},
+    {"NCCL_P2P_DISABLE",
+     [](NcclSettings& s, std::string_view value) {
+       if (parse_integer(value) != 0) end_peer_to_peer(s, "LOC");
+     }},
+    {"NCCL_P2P_LEVEL", end_peer_to_peer},
 };
 
 void set(NcclSettings& settings, std::string_view word) {

@@ -18,6 +18,8 @@ struct NcclSettings {
   Bytes buffer{4 << 20};                  // NCCL_BUFFSIZE: of each channel, for 8 chunks
   Bytes least_chunk{};                    // NCCL_DYNAMIC_CHUNK_SIZE; 0: NCCL's own
   int socket_threads = 0;                 // NCCL_SOCKET_NTHREADS
+  bool p2p = true;                        // NCCL_P2P_DISABLE, NCCL_P2P_LEVEL=LOC
+  bool p2p_by_pcie = true;                // the same, and NCCL_P2P_LEVEL=NVL
 
   bool operator==(const NcclSettings&) const = default;
 };

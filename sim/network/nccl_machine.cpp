@@ -45,8 +45,6 @@ constexpr int kMostChannels = 12;
 constexpr int kMostOfCollNet = 8;
 /// GPUs of a node that has an NVSwitch, from Ampere on. Four are wired to each other.
 constexpr int kLeastOfNvSwitch = 8;
-/// Slower links inside a node are PCIe.
-constexpr double kLeastOfNvlink = 20e9;
 /// The first version with CollNetDirect and CollNetChain.
 constexpr NcclVersion kCollNetInTwo{2, 14, 0};
 
@@ -102,7 +100,7 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   machine.nodes = nodes;
   machine.gpus_per_node = gpus_per_node;
   machine.plugin_latency = cluster.nccl_plugin_latency;
-  machine.nvlink = cluster.intra.bandwidth.value >= kLeastOfNvlink;
+  machine.nvlink = cluster.intra.bandwidth >= kLeastOfNvlink;
   machine.ll128 = machine.nvlink && (nodes == 1 || network_kind_of(cluster) != NetworkKind::Tcp);
   machine.settings = cluster.nccl_settings;
   if (is_amd(machine.gpu)) {

@@ -119,6 +119,9 @@ BytesPerSecond inside_by(const NetworkFacts& facts) {
   return {*facts.nvlinks * nvlink_of(nvlink_generation(facts)).value};
 }
 
+constexpr const char* kThroughHost =
+    "not measured: nccl_settings end peer-to-peer; the host's memory, as NCCL counts its sockets";
+
 /// The source of `inside_by`.
 std::string words_for_inside(const NetworkFacts& facts) {
   const GpuGeneration generation = generation_of(facts.device);
@@ -204,8 +207,13 @@ ImportedCluster measured_on(const Cluster& machine, NetworkFacts& facts) {
   take("gpus_per_node", facts.gpus_per_node, measured.cluster.gpus_per_node);
   take_network(measured, facts);
   if (!facts.nccl_settings.text.empty()) {
+    const bool direct = has_peer_to_peer(measured.cluster);
     measured.cluster.nccl_settings = facts.nccl_settings;
     measured.sources["nccl_settings"] = kSaidByFiles;
+    if (direct && !has_peer_to_peer(measured.cluster)) {
+      send_through_host(measured.cluster);
+      measured.sources["intra_bandwidth"] = kThroughHost;
+    }
   }
   const GpuGeneration generation = generation_of(facts.device);
   if (generation != GpuGeneration::Unknown && machine.gpu_generation != GpuGeneration::Unknown &&
@@ -235,7 +243,9 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   cluster.gpu_generation = generation_of(facts.device);
   if (cluster.gpu_generation != GpuGeneration::Unknown)
     sources["gpu_generation"] = "inferred: " + facts.device;
-  if (facts.nvlink_sharp) {
+  if (!facts.nccl_settings.p2p) {
+    cluster.nvlink_sharp = YesNo::No;
+  } else if (facts.nvlink_sharp) {
     cluster.nvlink_sharp = *facts.nvlink_sharp;
     sources["nvlink_sharp"] = kSaidByFiles;
   } else if (cluster.gpu_generation >= GpuGeneration::Hopper && cluster.gpus_per_node == 8 &&
@@ -249,6 +259,7 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   }
   const bool nvlink = facts.nvlinks ? *facts.nvlinks > 0 : has_nvlink(facts.device);
   cluster.intra = {inside_by(facts), nvlink ? kNvlinkStep : kPcieStep};
+  if (!has_peer_to_peer(cluster)) send_through_host(cluster);
   cluster.nic = {
       facts.nic_bandwidth.value_or(BytesPerSecond{12e9}),
       facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp ? kTcpStep : kNetworkStep)};
@@ -279,8 +290,9 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
                            : "not measured: 100 Gbit/s is assumed");
   say("nic_latency",
       one ? std::string(kNoNic) + "a ring step in NCCL's own model is assumed for several" : kStep);
-  say("intra_bandwidth",
-      measured.cluster.gpus_per_node == 1 ? "not crossed by one GPU" : words_for_inside(facts));
+  say("intra_bandwidth", measured.cluster.gpus_per_node == 1  ? "not crossed by one GPU"
+                         : has_peer_to_peer(measured.cluster) ? words_for_inside(facts)
+                                                              : kThroughHost);
   say("intra_latency", kStep);
   for (const char* property : {"nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})
     if (sources[property].starts_with("not measured"))

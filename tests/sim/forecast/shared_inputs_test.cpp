@@ -1,8 +1,11 @@
 // Files are parsed once and shared by all scenarios. No scenario changes another's.
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 using namespace gradcast;
@@ -33,6 +36,39 @@ TEST_CASE("scenarios share model, trace, costs and stacks as they are in their f
   CHECK(&*one.model == &*twin.model);
   CHECK(one.cluster.nodes == 4);
   CHECK(other.cluster.nodes == 8);
+}
+
+// A DGX A100 has EPYCs, between which NCCL counts on 16 GB/s; between a DGX-1's Xeons 10. A step
+// over PCIe takes 5.7 us, over NVLink 3.4. The bandwidth alone would then make V100s of A100s.
+TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "[shared]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto inside = [&](const std::string& cluster, const std::vector<ClusterProperty>& changed) {
+    Request request = resnet();
+    request.cluster = cluster;
+    request.changed = changed;
+    return make_scenario(request, files).cluster;
+  };
+  const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
+  const Cluster a100 = inside("dgx-a100", {disabled});
+  CHECK(a100.intra.bandwidth.value == 16e9);
+  CHECK(a100.intra.latency == Seconds{5.7e-6});
+  CHECK(gpu_generation_of(a100) == GpuGeneration::Ampere);
+  CHECK(inside("dgx-1-v100", {disabled}).intra.bandwidth.value == 10e9);
+  CHECK(inside("dgx-h100", {disabled}).nvlink_sharp == YesNo::No);
+  // 12 GB/s of PCIe lie below what AMD's hosts carry.
+  CHECK(inside("10gbe", {disabled, {"host_cpu", "amd"}}).intra.bandwidth.value == 12e9);
+  // NVLinks stay where only PCIe is left out.
+  const ClusterProperty nvlink{"nccl_settings", "NCCL_P2P_LEVEL=NVL"};
+  CHECK(inside("dgx-1-v100", {nvlink}).intra.bandwidth.value == 120e9);
+  CHECK(inside("10gbe", {nvlink}).intra.bandwidth.value == 10e9);
+  // The drivers of GeForce cards have none over PCIe; those of an L40S do.
+  CHECK(inside("10gbe", {{"gpu", "rtx-3090"}}).intra.bandwidth.value == 10e9);
+  CHECK(inside("10gbe", {{"gpu", "l40s"}}).intra.bandwidth.value == 12e9);
+  // A number that somebody says holds. So does that of a file of such cards.
+  CHECK(inside("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).intra.bandwidth.value ==
+        13e9);
+  CHECK(inside("rtx-4090-8gpu-epyc", {disabled, {"host_cpu", "intel"}}).intra.bandwidth.value ==
+        16e9);
 }
 
 TEST_CASE("what a request changes is its scenario's alone", "[shared]") {

@@ -44,6 +44,7 @@ TEST_CASE("a line names the test, and lines of NCCL its version and network", "[
                "node0:18:18 [1] NCCL INFO NCCL_ALGO set by environment to Ring,Tree.\n"
                "node0:17:17 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5.\n"
                "node0:17:17 [0] NCCL INFO NCCL_PROTO set by environment to Simple\n"
+               "node0:17:17 [0] NCCL INFO NCCL_P2P_LEVEL set by environment to LOC\n"
                "NCCL version 2.22.3+cuda12.6\n" +
                kHeader + row);
   REQUIRE(facts.points.size() == 1);
@@ -52,7 +53,7 @@ TEST_CASE("a line names the test, and lines of NCCL its version and network", "[
   CHECK(facts.network_kind == NetworkKind::InfiniBand);
   CHECK(facts.nics_per_node == 2);
   CHECK(facts.nvlink_sharp == YesNo::No);
-  CHECK(facts.nccl_settings.text == "NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple");
+  CHECK(facts.nccl_settings.text == "NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple NCCL_P2P_LEVEL=LOC");
 }
 
 TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[network]") {

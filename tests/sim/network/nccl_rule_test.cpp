@@ -394,15 +394,21 @@ TEST_CASE("CollNet needs a network that adds up, and NCCL's environment may refu
   CHECK_FALSE(has(NcclAlgorithm::CollNetDirect));
 }
 
-TEST_CASE("a setting is one of eight variables, with a value that NCCL reads", "[nccl]") {
+TEST_CASE("a setting is one of ten variables, with a value that NCCL reads", "[nccl]") {
   CHECK(parse_nccl_settings("none") == NcclSettings{});
   CHECK(parse_nccl_settings("NCCL_BUFFSIZE=8388608").buffer == Bytes{8 << 20});
   CHECK_FALSE(parse_nccl_settings("NCCL_COLLNET_ENABLE=0").collnet);
   CHECK(parse_nccl_settings("NCCL_COLLNET_NODE_THRESHOLD=4").collnet_nodes == 4);
   CHECK(parse_nccl_settings("  NCCL_SOCKET_NTHREADS=2 ").socket_threads == 2);
-  for (const char* wrong : {"NCCL_ALG=Ring", "NCCL_ALGO", "NCCL_ALGO=", "NCCL_ALGO=Ringo",
-                            "NCCL_PROTO=^ll,ll128,simple", "NCCL_BUFFSIZE=8MiB", "NCCL_BUFFSIZE=0",
-                            "NCCL_DYNAMIC_CHUNK_SIZE=-1", "Ring"}) {
+  CHECK(parse_nccl_settings("NCCL_P2P_DISABLE=0").p2p);
+  CHECK_FALSE(parse_nccl_settings("NCCL_P2P_DISABLE=1").p2p);
+  CHECK_FALSE(parse_nccl_settings("NCCL_P2P_LEVEL=LOC").p2p);
+  CHECK(parse_nccl_settings("NCCL_P2P_LEVEL=NVL").p2p);
+  CHECK_FALSE(parse_nccl_settings("NCCL_P2P_LEVEL=NVL").p2p_by_pcie);
+  for (const char* wrong :
+       {"NCCL_P2P_LEVEL=SYS", "NCCL_P2P_DISABLE=yes", "NCCL_ALG=Ring", "NCCL_ALGO",
+        "NCCL_ALGO=", "NCCL_ALGO=Ringo", "NCCL_PROTO=^ll,ll128,simple", "NCCL_BUFFSIZE=8MiB",
+        "NCCL_BUFFSIZE=0", "NCCL_DYNAMIC_CHUNK_SIZE=-1", "Ring"}) {
     CAPTURE(wrong);
     CHECK_THROWS_AS(parse_nccl_settings(wrong), ValueError);
   }
