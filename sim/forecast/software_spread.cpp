@@ -13,6 +13,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/base/thread_pool.hpp"
 #include "sim/engine/iteration_result.hpp"
+#include "sim/forecast/link_doubt.hpp"
 #include "sim/forecast/uncertainty.hpp"
 #include "sim/network/collective_choice.hpp"
 #include "sim/plan/bucket_costs.hpp"
@@ -235,6 +236,27 @@ void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& eng
   turns.forecast = false;
   turns.of_physics = true;
   spread.terms.push_back(turns);
+}
+
+/// Links that nobody measured. The same in all runs on the cluster.
+void add_links(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
+  const std::vector<LinkDoubt> doubts = link_doubts(inside, reach());
+  if (doubts.empty()) return;
+  Timer timer(inside, engine);
+  const auto time_on = [&](const Cluster& cluster) {
+    Scenario other = inside;
+    other.cluster = cluster;
+    return timer.time_of(other);
+  };
+  for (const LinkDoubt& doubt : doubts) {
+    const LinkTime time = link_time(doubt, reach(), time_on, inside.cluster);
+    if (time.seconds <= 0) continue;
+    SpreadTerm link{doubt.name, time.seconds, time.above};
+    link.deviation_below = time.below;
+    link.forecast = false;
+    link.of_physics = true;
+    spread.terms.push_back(link);
+  }
 }
 
 /// NCCL's choice at its edge: what NCCL knows of the machine may differ from the cluster's file by
@@ -494,6 +516,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   add_costs(spread, inside, cost_factors_of(plan), engine);
   add_compute(spread, inside, engine);
   add_turns(spread, inside, engine);
+  add_links(spread, inside, engine);
   spread.other_choice = scenario.kind_factor * scenario.model_factor * other_choice(inside, engine);
   // The factor of a cluster is on all but compute, and in the forecast.
   for (SpreadTerm& term : spread.terms)

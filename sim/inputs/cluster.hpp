@@ -163,6 +163,9 @@ struct Cluster : NodeProperties {
   /// No property of a file either; it follows from the kind of network and from who chooses.
   bool by_sockets = false;
 
+  /// Factor on what the host's sockets carry at most. No property of a file: intervals move it.
+  double socket_factor = 1;
+
   /// NCCL takes the second best algorithm where it thinks that nearly as fast. No property of a
   /// file: intervals ask for it, because a choice at the edge may be another one on the machine.
   bool by_runner_up = false;
@@ -204,8 +207,8 @@ struct Cluster : NodeProperties {
 /// The goodput that NCCL's sockets reach on a NIC of such a goodput. A host's sockets saturate:
 /// NCCL reaches 94 % of 10 Gb/s, 54 to 70 % of 25 and 32, and 32 to 48 % of 100 (NVIDIA/nccl#209,
 /// #450, NVIDIA/nccl-tests#83; arXiv 1912.09268). The rate r of a NIC n is 1/r^2 = 1/n^2 + 1/m^2,
-/// with m = 42 Gb/s.
-BytesPerSecond socket_rate(BytesPerSecond nic);
+/// with m = 42 Gb/s, times a factor.
+BytesPerSecond socket_rate(BytesPerSecond nic, double factor = 1);
 
 /// The cluster's kind of network. If its file does not say, a latency of 15 us or more means a
 /// host's TCP, and a lower one InfiniBand.
@@ -221,7 +224,7 @@ bool has_peer_to_peer(const Cluster& cluster);
 /// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's
 /// memory, across its sockets. They get no faster than NCCL takes these to be (src/graph/topo.h):
 /// 10 GB/s of Intel's hosts (SKL_QPI_BW), 16 of AMD's (AMD_BW). A step is one over PCIe, and the
-/// NVLink switch adds up nothing.
+/// NVLink switch adds up nothing. Nobody measured this machine, so the bandwidth has a deviation.
 void send_through_host(Cluster& cluster);
 
 /// The generation of a GPU by its name, like "a100-80gb"; Unknown for one that NCCL's tables have

@@ -54,20 +54,34 @@ void set_property(Cluster& cluster, std::string_view name, std::string_view valu
                    in_quotes(cluster.platform_file.string()));
 }
 
+namespace {
+
+/// The cluster with a property at so many times a value; as it is where the value is "none".
+Cluster at_times(const Cluster& cluster, const std::string& property, const std::string& value,
+                 double factor) {
+  Cluster other = cluster;
+  // A value is a number and its unit.
+  const std::size_t unit = value.find_first_not_of("0123456789.e+-");
+  if (value.empty() || unit == 0) return other;
+  set_property(other, property,
+               number_to_text(parse_number(value.substr(0, unit)) * factor) +
+                   (unit == std::string::npos ? "" : value.substr(unit)));
+  return other;
+}
+
+}  // namespace
+
+Cluster with_factor(const Cluster& cluster, const std::string& property, double factor) {
+  return at_times(cluster, property, find_property(property).get(cluster), factor);
+}
+
 std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
                                                 const PropertyDeviation& deviation) {
   const std::string value = deviation.of_zero.empty()
                                 ? find_property(deviation.property).get(cluster)
                                 : deviation.of_zero;
-  // A value is a number and its unit.
-  const std::size_t unit = value.find_first_not_of("0123456789.e+-");
-  if (value.empty() || unit == 0) return {cluster, cluster};  // "none"
   const auto moved = [&](double factor) {
-    Cluster other = cluster;
-    set_property(other, deviation.property,
-                 number_to_text(parse_number(value.substr(0, unit)) * factor) +
-                     (unit == std::string::npos ? "" : value.substr(unit)));
-    return other;
+    return at_times(cluster, deviation.property, value, factor);
   };
   // Nothing lies below 0. Two deviations add twice as much as one, so half of the difference is
   // that of one.

@@ -29,6 +29,9 @@ void set_property(Cluster& cluster, std::string_view name, std::string_view valu
 /// The same of a name that was read, whatever a platform file says.
 void set_named(Cluster& cluster, const NamedProperty& named, std::string_view value);
 
+/// The cluster with a factor on a property's value; as it is where the property is "none".
+Cluster with_factor(const Cluster& cluster, const std::string& property, double factor);
+
 /// The cluster with a property one deviation lower, and one higher.
 std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
                                                 const PropertyDeviation& deviation);

@@ -61,7 +61,8 @@ bool is_foreign(NetworkKind kind) {
 double reached_of(const Cluster& cluster, const NcclMachine& machine) {
   if (machine.nodes == 1 || !is_foreign(network_kind_of(cluster))) return 1;
   const BytesPerSecond shared{cluster.nic_share * cluster.nic.bandwidth.value};
-  const BytesPerSecond reached = cluster.by_sockets ? socket_rate(shared) : shared;
+  const BytesPerSecond reached =
+      cluster.by_sockets ? socket_rate(shared, cluster.socket_factor) : shared;
   return std::min(1.0, reached.value / cluster.nic.bandwidth.value);
 }
 

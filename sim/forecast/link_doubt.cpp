@@ -1,0 +1,66 @@
+#include "sim/forecast/link_doubt.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/inputs/cluster_properties.hpp"
+#include "sim/inputs/cluster_values.hpp"
+#include "sim/plan/stack.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Deviation of the logarithm of the most that a host's sockets carry, m = 42 Gb/s in forecasts.
+/// By rates r that NCCL reached over TCP on a NIC of rate n (1/m^2 = 1/r^2 - 1/n^2): 13.6 of 23.5
+/// Gb/s (NVIDIA/nccl-tests#83), 19.2 to 22.4 of 30.1 (NVIDIA/nccl#209) and 32 to 48 of 94.2
+/// (NVIDIA/nccl#450). So m was 17, 25 to 34, and 34 to 56: 0.92, 0.38 and -0.04 (in the middle)
+/// below 42 in the logarithm, and these lie 0.39 about their mean.
+constexpr double kSocketDeviation = 0.39;
+
+bool is_stated(const Scenario& scenario, const std::string& property) {
+  return std::ranges::find(scenario.stated, property) != scenario.stated.end();
+}
+
+double nic_rate(const Cluster& cluster) { return cluster.node(0).nic.bandwidth.value; }
+
+}  // namespace
+
+std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
+  std::vector<LinkDoubt> doubts;
+  const Cluster& cluster = scenario.cluster;
+  const bool learned = scenario.stack != nullptr && scenario.stack->factor;
+  if (learned || cluster.measured != nullptr || !cluster.platform_file.empty()) return doubts;
+  for (const PropertyDeviation& deviation : cluster.deviations) {
+    if (deviation.share <= 0 || is_stated(scenario, deviation.property) ||
+        find_property(deviation.property).of != PropertyRow::Of::Network)
+      continue;
+    const double factor = std::exp(deviation.share * reach);
+    doubts.push_back({deviation.property + " of " + cluster.name,
+                      with_factor(cluster, deviation.property, 1 / factor),
+                      with_factor(cluster, deviation.property, factor), factor, factor});
+  }
+  // The interval of a collective alone over TCP has the errors of such collectives.
+  if (!cluster.by_sockets || cluster.nodes == 1 || scenario.payload.count > 0) return doubts;
+  Cluster slow = cluster;
+  Cluster fast = cluster;
+  slow.socket_factor = std::exp(-kSocketDeviation * reach);
+  fast.socket_factor = 1 / slow.socket_factor;
+  const double taken = nic_rate(cluster);
+  doubts.push_back(
+      {"sockets of " + cluster.name, slow, fast, taken / nic_rate(slow), nic_rate(fast) / taken});
+  return doubts;
+}
+
+LinkTime link_time(const LinkDoubt& doubt, double reach,
+                   const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is) {
+  const double taken = time_on(as_it_is);
+  const double longer = std::max(0.0, time_on(doubt.slow) - taken);
+  const double shorter = std::max(0.0, taken - time_on(doubt.fast));
+  // Bytes that nothing hides take `seconds`, times or over the ratio of rates at the ends. What
+  // compute hides shows at the slow end alone.
+  const double seconds = std::max(longer / (doubt.slower - 1), shorter / (1 - 1 / doubt.faster));
+  if (seconds <= 0) return {};
+  return {seconds, std::log1p(longer / seconds) / reach, -std::log1p(-shorter / seconds) / reach};
+}
+
+}  // namespace gradcast

@@ -1,0 +1,38 @@
+// The error of a forecast because nobody measured what a link reaches: the deviations that a
+// cluster's file states of its links, and what a host's sockets carry.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+
+/// A link with the cluster at the slow and the fast end of the 90 % interval of what it reaches.
+/// The ends lie `reach` deviations of the logarithm away.
+struct LinkDoubt {
+  std::string name;
+  Cluster slow;
+  Cluster fast;
+  double slower = 1;  // the rate that is taken over that at the slow end
+  double faster = 1;  // the rate at the fast end over that which is taken
+};
+
+/// The links of a run that nobody measured. None on a cluster with measured collectives, or with a
+/// stack that was learned on it: these times have the link in them. A value that somebody typed
+/// (`Scenario::stated`) has no doubt either.
+std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach);
+
+/// The part of an iteration that a link takes, with deviations of the logarithm above and below.
+struct LinkTime {
+  double seconds = 0;
+  double above = 0;
+  double below = 0;
+};
+
+/// By the times with the cluster as it is and at both ends. 0 where the link binds nothing.
+LinkTime link_time(const LinkDoubt& doubt, double reach,
+                   const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is);
+
+}  // namespace gradcast

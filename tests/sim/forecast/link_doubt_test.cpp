@@ -1,0 +1,120 @@
+// Intervals from links that nobody measured.
+#include "sim/forecast/link_doubt.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/engine.hpp"
+#include "sim/forecast/evaluation.hpp"
+#include "sim/forecast/preset.hpp"
+#include "sim/inputs/collective_curve.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+constexpr double kReach = 2.015;  // 95 % of Student's t of 5 degrees
+
+Scenario scenario_on(const std::string& cluster, const std::vector<ClusterProperty>& changed) {
+  static DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request;
+  request.model = "gpt2-xl";
+  request.cluster = cluster;
+  request.changed = changed;
+  request.compute = Seconds{0.5};  // else the GPU's time, which is derived, is the larger doubt
+  request.today = true;
+  return make_scenario(with_defaults(request, files), files);
+}
+
+std::vector<LinkDoubt> doubts_on(const std::string& cluster,
+                                 const std::vector<ClusterProperty>& changed = {}) {
+  return link_doubts(scenario_on(cluster, changed), kReach);
+}
+
+}  // namespace
+
+// 100 ms, 10 of them at 10 GB/s: 110. At half the rate 120, at twice 105.
+TEST_CASE("a link's time is what half and twice its rate change", "[doubt]") {
+  const auto at = [](double rate) {
+    Cluster cluster;
+    cluster.intra.bandwidth = {rate};
+    return cluster;
+  };
+  const LinkDoubt doubt{"link", at(5e9), at(20e9), 2, 2};
+  const LinkTime open = link_time(
+      doubt, kReach, [](const Cluster& c) { return 0.1 + 1e8 / c.intra.bandwidth.value; },
+      at(10e9));
+  CHECK(open.seconds == Approx(0.01));
+  CHECK(open.above == Approx(std::log(2) / kReach));
+  CHECK(open.below == Approx(std::log(2) / kReach));
+  // Compute hides 10 ms: twice the rate gains nothing, half of it takes 10 ms more.
+  const LinkTime hidden = link_time(
+      doubt, kReach,
+      [](const Cluster& c) { return 0.1 + std::max(0.0, 1e8 / c.intra.bandwidth.value - 0.01); },
+      at(10e9));
+  CHECK(hidden.seconds == Approx(0.01));
+  CHECK(hidden.above == Approx(std::log(2) / kReach));
+  CHECK(hidden.below == 0);
+  const auto bound_by_compute = [](const Cluster&) { return 0.1; };
+  CHECK(link_time(doubt, kReach, bound_by_compute, at(10e9)).seconds == 0);
+}
+
+// 45 % to either side of 10 GB/s: e^(0.45 x 2.015) = 2.476, so from 4.04 to 24.8.
+TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measures it", "[doubt]") {
+  const std::vector<LinkDoubt> doubts = doubts_on("rtx-4090-8gpu");
+  REQUIRE(doubts.size() == 1);
+  CHECK(doubts[0].slow.intra.bandwidth.value == Approx(4.04e9).epsilon(0.002));
+  CHECK(doubts[0].fast.intra.bandwidth.value == Approx(24.8e9).epsilon(0.002));
+  CHECK(doubts_on("rtx-4090-8gpu", {{"intra_bandwidth", "10GBps"}}).empty());
+  CHECK(doubts_on("dgx-a100").empty());
+  const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
+  CHECK(doubts_on("dgx-a100", {disabled}).size() == 1);
+  CHECK(doubts_on("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).empty());
+  Scenario measured = scenario_on("rtx-4090-8gpu", {});
+  measured.cluster.measured = std::make_shared<const MeasuredCollectives>();
+  CHECK(link_doubts(measured, kReach).empty());
+  Scenario learned = scenario_on("rtx-4090-8gpu", {});
+  Stack own = *learned.stack;
+  own.factor = 1.1;
+  learned.stack = std::make_shared<const Stack>(own);
+  CHECK(link_doubts(learned, kReach).empty());
+}
+
+// What sockets carry at most goes from 42 Gb/s x e^(-0.39 x 2.015) = 19 to 92. Of 94.15 Gb/s they
+// reach 38; at the ends 18.8 and 66. Of 9.4 they reach 9.2, and 8.4 to 9.4.
+TEST_CASE("what sockets reach of a fast NIC is not known well, of a slow one it is", "[doubt]") {
+  const auto ends = [](const std::string& cluster) {
+    const std::vector<LinkDoubt> doubts = doubts_on(cluster, {{"nodes", "4"}});
+    REQUIRE(doubts.size() == 1);
+    // The stack's share of the NIC is on both.
+    const Scenario scenario = scenario_on(cluster, {{"nodes", "4"}});
+    const double taken = socket_rate(scenario.cluster.nic.bandwidth).value;
+    return std::pair(taken / doubts[0].slower, taken * doubts[0].faster);
+  };
+  CHECK(ends("100gbe").first * 8 == Approx(18.8e9).epsilon(0.05));
+  CHECK(ends("100gbe").second * 8 == Approx(66e9).epsilon(0.05));
+  CHECK(ends("10gbe").first * 8 == Approx(8.4e9).epsilon(0.05));
+  CHECK(ends("10gbe").second * 8 == Approx(9.4e9).epsilon(0.05));
+  CHECK(doubts_on("100gbe", {{"nodes", "1"}}).empty());
+  CHECK(doubts_on("100gbe", {{"nodes", "4"}, {"nic_share", "40%"}}).empty());
+  CHECK(doubts_on("dgx-h100", {{"nodes", "4"}}).empty());
+}
+
+TEST_CASE("an interval holds what a doubtful link's ends would make of a run", "[doubt]") {
+  const Engine& analytic = *find_engine("analytic");
+  const Evaluation doubted = evaluate(scenario_on("rtx-4090-8gpu", {}), analytic);
+  const Evaluation sure =
+      evaluate(scenario_on("rtx-4090-8gpu", {{"intra_bandwidth", "10GBps"}}), analytic);
+  CHECK(doubted.result.iteration == sure.result.iteration);
+  CHECK(doubted.interval->low < sure.interval->low);
+  CHECK(doubted.interval->high > sure.interval->high);
+  const Evaluation slow =
+      evaluate(scenario_on("rtx-4090-8gpu", {{"intra_bandwidth", "5GBps"}}), analytic);
+  CHECK(slow.result.iteration > sure.interval->high);
+  CHECK(slow.result.iteration < doubted.interval->high);
+}
