@@ -31,17 +31,18 @@ constexpr const char* kTodaysShardedStack = "stack-fsdp2-nccl";  // FSDP2 is not
 /// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network. RCCL's
 /// were never compared with measured times: they get the widest.
 const char* collectives_stack(const Cluster& cluster) {
-  constexpr const char* kUsual = "stack-nccl";  // inside a node, too
   if (is_amd(gpu_generation_of(cluster))) return "stack-nccl-slingshot";
-  if (cluster.nodes == 1) return kUsual;
+  if (cluster.nodes == 1) return "stack-nccl-node";
   switch (network_kind_of(cluster)) {
+    case NetworkKind::Efa:
+      return "stack-nccl-efa";
     case NetworkKind::Slingshot:
       return "stack-nccl-slingshot";
     case NetworkKind::Tcp:
     case NetworkKind::GpudirectTcp:
       return "stack-nccl-tcp";
     default:
-      return kUsual;
+      return "stack-nccl";
   }
 }
 

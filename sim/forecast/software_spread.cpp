@@ -297,6 +297,12 @@ void know_measured_time(SoftwareSpread& spread, const Scenario& scenario) {
   spread.joint = nullptr;
 }
 
+/// True for a collective alone whose time is latency more than bandwidth.
+bool is_small(const Scenario& scenario) {
+  const int parts = scenario.outcome == Outcome::AllGathered ? scenario.cluster.ranks() : 1;
+  return scenario.payload.count > 0 && scenario.payload * parts < kSmallCollective;
+}
+
 /// 0 where nobody says one GPU's time: another lab's trace is a guess of the job's.
 double least_of(const Scenario& scenario, Seconds compute) {
   const bool stated =
@@ -479,7 +485,13 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   if (spread.least > spread.forecast) spread.least = 0;
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
-  spread.scatter = stack->scatter * scatter_share(spread.compute / spread.forecast);
+  double scatter = stack->scatter;
+  if (is_small(scenario) && stack->small_discrepancy > 0) {
+    spread.discrepancy = stack->small_discrepancy;
+    spread.discrepancy_below = 0;
+    scatter = stack->small_scatter;
+  }
+  spread.scatter = scatter * scatter_share(spread.compute / spread.forecast);
   spread.kind = kind_of(scenario);
   spread.kind_variance = kKindShare * spread.scatter * spread.scatter;
   if (!stack->kinds.empty()) {

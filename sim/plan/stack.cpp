@@ -24,6 +24,9 @@ constexpr std::size_t kStackRequired = 4;
 /// A figure that is off by a factor of 20 and more says nothing.
 constexpr double kMostDeviation = 3;
 
+constexpr const char* kSmallDiscrepancy = "small_discrepancy";
+constexpr const char* kSmallScatter = "small_scatter";
+
 /// The digits to write; more than any deviation is sure of.
 constexpr int kDigitsKept = 4;
 
@@ -72,8 +75,8 @@ const ScenarioQuantity& find_software(std::string_view name) {
       known.emplace_back(quantity.name);
     }
   for (const char* own :
-       {"discrepancy", "scatter", kModelFactor, kKindFactor, "correlation", "pipelines", "fusion",
-        "overlap", "collective", "gradients", "parameters"})
+       {"discrepancy", "scatter", kSmallDiscrepancy, kSmallScatter, kModelFactor, kKindFactor,
+        "correlation", "pipelines", "fusion", "overlap", "collective", "gradients", "parameters"})
     known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
@@ -134,6 +137,10 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     stack.discrepancy = rows.value("value", parse_deviation);
   } else if (name == "scatter")
     stack.scatter = rows.value("value", parse_deviation);
+  else if (name == kSmallDiscrepancy)
+    stack.small_discrepancy = rows.value("value", parse_deviation);
+  else if (name == kSmallScatter)
+    stack.small_scatter = rows.value("value", parse_deviation);
   else if (name == kModelFactor)
     read_factor(stack, rows);
   else if (name == kKindFactor)
@@ -422,6 +429,11 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
               "on all of runs that compute as long here", each.seen(), "", each.implementation, "",
               ""});
   rows.add("scatter", percent(stack.scatter), source + ": of a run");
+  if (stack.small_discrepancy > 0 || stack.small_scatter > 0) {
+    const std::string below = "the same of collectives below 1 MiB";
+    rows.add(kSmallDiscrepancy, percent(stack.small_discrepancy), below + ": of a cluster");
+    rows.add(kSmallScatter, percent(stack.small_scatter), below + ": of a run");
+  }
   for (const TermCorrelation& each : stack.correlations)
     rows.add({"correlation", "", number_to_text(each.value), "", "between the logarithms", "", "",
               "", "", each.one + " | " + each.other});

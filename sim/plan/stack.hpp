@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/fusion.hpp"
 #include "sim/plan/joint_terms.hpp"
@@ -95,6 +96,9 @@ inline bool is_for_judging(const std::string& stack) {
   return stack.find(kWithout) != std::string::npos;
 }
 
+/// Size, as nccl-tests counts it, from which bandwidth decides a collective's time, not latency.
+inline constexpr Bytes kSmallCollective{1 << 20};
+
 struct Stack {
   std::string name;
   std::vector<StackTerm> terms;
@@ -103,6 +107,9 @@ struct Stack {
   /// wrong there. `scatter`: of each run's beside that, of which the run has its `scatter_share`.
   double discrepancy = 0;
   double scatter = 0;
+  /// The same two for a collective alone below kSmallCollective; 0: as for larger ones.
+  double small_discrepancy = 0;
+  double small_scatter = 0;
   /// A factor on communication and software of the one cluster that the stack was learned on, in
   /// place of a discrepancy that nobody knows. `discrepancy` then says how sure the factor is.
   std::optional<double> factor{};

@@ -22,7 +22,6 @@ constexpr std::array kTrainingFiles = {"measured-pytorch-ddp",     "measured-nvi
                                        "measured-torchtitan-fsdp", "measured-cs336-xl"};
 constexpr std::array kTodayColumns = {"group",        "rows",          "mean_absolute_percent",
                                       "bias_percent", "worst_percent", "rows_beyond_factor_2"};
-constexpr double kMiB = 1024.0 * 1024.0;
 constexpr const char* kSeenStack = "physics alone: nobody else measured its stack";
 constexpr const char* kNoStack = "physics alone: the rows name no stack";
 
@@ -34,7 +33,7 @@ struct Network {
 constexpr Network kNetworks[] = {
     {"InfiniBand, RoCE", 15, 35},
     {"TCP past the host (A3 Mega)", 30, 50},
-    {"EFA (p5.48xlarge)", 12, 12},
+    {"EFA", 12, 12},
     {"Slingshot through libfabric", 30, 50},
     {"TCP", 30, 50},
     {"one node, vTrain's tables", 12, 12},
@@ -76,6 +75,7 @@ TodayRow row_of_run(const char* measured, const MeasuredRun& run, const Request&
   TodayRow row{measured, run.source, "", run.collective, run.nodes, plan.ranks()};
   row.measured_seconds = run.iteration / Seconds{1};
   row.forecast_seconds = forecast.iteration / Seconds{1};
+  row.cluster = run.cluster;
   if (run.payload.count > 0) {
     row.software = network_name(scenario, run.nodes, run.source);
     // nccl-tests counts all that an all-gather ends with; the file has one rank's part.
@@ -114,7 +114,7 @@ TodayGroup network_group(const Today& today, const Network& network, bool from_1
   TodayGroup group{std::string(network.name) + (from_1mib ? ": from 1 MiB" : ": below 1 MiB"),
                    from_1mib ? network.limit_from_1mib : network.limit_below};
   for (const TodayRow& row : today.collectives)
-    if (row.software == network.name && (row.bytes >= kMiB) == from_1mib) group.rows.push_back(row);
+    if (row.software == network.name && row.is_small() != from_1mib) group.rows.push_back(row);
   return group;
 }
 

@@ -7,6 +7,7 @@
 
 #include "sim/base/statistics.hpp"
 #include "sim/inputs/data_files.hpp"
+#include "sim/plan/stack.hpp"
 
 namespace gradcast {
 
@@ -22,10 +23,12 @@ struct TodayRow {
   double bytes = 0;
   double measured_seconds = 0;
   double forecast_seconds = 0;
+  std::string cluster{};
 
   double ratio() const { return forecast_seconds / measured_seconds; }
   double error_percent() const { return 100 * (ratio() - 1); }
   bool beyond_factor_two() const { return ratio() > 2 || ratio() < 0.5; }
+  bool is_small() const { return bytes < static_cast<double>(kSmallCollective.count); }
 };
 
 /// Rows that belong together, and the limits of their mean error and bias in percent; 0: no limit.

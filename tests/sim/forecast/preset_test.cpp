@@ -73,10 +73,11 @@ TEST_CASE("a collective alone has the interval of its network", "[preset]") {
     return with_defaults(request, files).stack;
   };
   CHECK(stack("dgx-h100", 8) == "stack-nccl");
+  CHECK(stack("aws-p5-48xlarge", 8) == "stack-nccl-efa");
   CHECK(stack("polaris", 8) == "stack-nccl-slingshot");
   CHECK(stack("polaris-tcp", 8) == "stack-nccl-tcp");
   CHECK(stack("gcp-a3-megagpu-8g", 8) == "stack-nccl-tcp");
-  CHECK(stack("polaris", 1) == "stack-nccl");           // its NVLinks are like any
+  CHECK(stack("polaris", 1) == "stack-nccl-node");      // its NVLinks are like any
   CHECK(stack("mi300x", 8) == "stack-nccl-slingshot");  // the widest: RCCL was never measured
   CHECK(stack("mi300x", 1) == "stack-nccl-slingshot");
 }

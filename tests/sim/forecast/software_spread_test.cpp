@@ -142,6 +142,26 @@ TEST_CASE("a run scatters the less the more of it one GPU computes", "[spread]")
   CHECK(scatter(alone) == Approx(0.05).epsilon(0.001));
 }
 
+// A megabyte less a byte is small. An all-gather of two ranks' halves is as large as both.
+TEST_CASE("a small collective alone has widths of its own", "[spread]") {
+  const auto widths = [](std::int64_t bytes, Outcome outcome, const std::string& small) {
+    Scenario scenario = toy::scenario("dense");
+    scenario.payload = Bytes{bytes};
+    scenario.outcome = outcome;
+    scenario = on_stack(std::move(scenario), "discrepancy,5%,,x,,\nscatter,10%,,x,,\n" + small);
+    const Plan plan = make_plan(scenario);
+    const auto spread =
+        spread_of(scenario, plan, gradcast::run(scenario, *find_engine("analytic")));
+    return std::pair(spread->discrepancy, spread->scatter);
+  };
+  const std::string small = "small_discrepancy,20%,,x,,\nsmall_scatter,30%,,x,,\n";
+  CHECK(widths((1 << 20) - 1, Outcome::AllReduced, small) == std::pair(0.2, 0.3));
+  CHECK(widths(1 << 20, Outcome::AllReduced, small) == std::pair(0.05, 0.1));
+  CHECK(widths(1 << 19, Outcome::AllGathered, small) == std::pair(0.05, 0.1));
+  CHECK(widths(1 << 18, Outcome::AllGathered, small) == std::pair(0.2, 0.3));
+  CHECK(widths(1024, Outcome::AllReduced, "") == std::pair(0.05, 0.1));
+}
+
 TEST_CASE("where one GPU's time is a guess, a run may be faster than it", "[spread]") {
   const auto least = [](Scenario scenario) {
     const Scenario run =

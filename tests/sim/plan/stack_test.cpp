@@ -54,6 +54,19 @@ TEST_CASE("a stack's file says what software costs, how sure that is, and where 
   CHECK_FALSE(read.schedule);
 }
 
+TEST_CASE("a stack may know small collectives less well than large ones", "[stack]") {
+  const Stack read = stack(
+      "discrepancy,5%,,x,,,\nscatter,3%,,x,,,\nsmall_discrepancy,20%,,x,,,\n"
+      "small_scatter,30%,,x,,,\n");
+  CHECK(read.small_discrepancy == 0.2);
+  CHECK(read.small_scatter == 0.3);
+  const Stack again = load_stack({"platforms/stack-mine.csv", stack_csv(read, {})});
+  CHECK(again.small_discrepancy == 0.2);
+  CHECK(again.small_scatter == 0.3);
+  CHECK(stack("discrepancy,5%,,x,,,\n").small_discrepancy == 0);
+  refused("discrepancy,5%,,x,,,\nsmall_scatter,400%,,x,,,\n", "says nothing");
+}
+
 TEST_CASE("a stack may all-reduce the gradients that ZeRO shards", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack deepspeed = stack(term + "gradients,all-reduce,,its code,,,\n");
