@@ -15,7 +15,8 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kCollectiveFiles = {"measured-nccl-tests", "measured-nccl-p5"};
+constexpr std::array kCollectiveFiles = {"measured-nccl-tests", "measured-nccl-p5",
+                                         "measured-nccl-published"};
 constexpr std::array kTrainingFiles = {"measured-pytorch-ddp",     "measured-nvidia-examples",
                                        "measured-lambda-resnet50", "measured-csc",
                                        "measured-dlperf",          "measured-nvidia-horovod",
@@ -335,11 +336,11 @@ std::string today_as_csv(const Today& today) {
 }
 
 std::string beyond_as_csv(const Today& today) {
-  std::string text = csv_comments(
-      {"Every row of measured-nccl-tests and measured-nccl-p5 whose forecast is off by more than a "
-       "factor of 2.",
-       "bytes: as nccl-tests counts them; ratio: forecast over measured. Made by "
-       "scripts/validate."});
+  std::string text =
+      csv_comments({"Every row of traces/measured-nccl-*.csv whose forecast is off by more than a "
+                    "factor of 2.",
+                    "bytes: as nccl-tests counts them; ratio: forecast over measured. Made by "
+                    "scripts/validate."});
   text += csv_line(
       {"source", "collective", "nodes", "ranks", "bytes", "measured_us", "forecast_us", "ratio"});
   for (const TodayRow& row : today.collectives)

@@ -125,7 +125,7 @@ std::string text_of(const OfStack& of, const Rows& all_rows) {
       stack,
       {std::string("NCCL alone, as nccl-tests runs it: no framework around a collective. ") +
            of.where,
-       "Made by scripts/validate from traces/measured-nccl-tests.csv and measured-nccl-p5.csv.",
+       "Made by scripts/validate from traces/measured-nccl-*.csv.",
        "Of the logarithm of measured over forecast time, discrepancy is the root mean square of "
        "the logs' means, scatter that of rows about their log's mean. A log is one source on one "
        "number of nodes; each site (a cluster) weighs the same.",

@@ -445,6 +445,36 @@ TEST_CASE("nccl-tests' rows are of nine clusters, a source for each log", "[data
                                              "polaris-n8-nccl2.18-setup1-2023", "vtrain-v100-2"});
 }
 
+// A log doubles its sizes, or quadruples them (orcd-b200). skypilot-nebius has 512 MiB to 8 GiB: 5
+// rows. An all-gather of 1 KiB on 16 ranks is 64 bytes of each.
+TEST_CASE("published logs of NCCL are of many owners, each size once", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-nccl-published"));
+  std::map<std::pair<std::string, std::string>, std::vector<std::int64_t>> sizes;
+  std::set<std::string> owners;
+  for (const MeasuredRun& run : measured.runs) {
+    CAPTURE(run.line);
+    owners.insert(run.source.substr(0, run.source.find('-')));
+    const Cluster cluster = load_cluster(files.read(kClusters, run.cluster));
+    CHECK(run.gpus_per_node == cluster.gpus_per_node);
+    const int ranks = run.nodes * run.gpus_per_node;
+    sizes[{run.source, run.collective}].push_back(
+        run.payload.count * (run.collective == "nccl-all-gather" ? ranks : 1));
+    if (!run.outside.empty()) CHECK(run.source == "ocijapan-a100-n2");
+    CHECK((run.nccl.empty() == !run.assumed.empty()));
+  }
+  CHECK(owners.size() == 13);
+  CHECK(sizes.size() == 23);
+  for (const auto& [log, its] : sizes) {
+    CAPTURE(log.first);
+    CHECK(its.front() >= 1024);
+    const std::int64_t factor = log.first == "orcd-b200" ? 4 : 2;
+    for (std::size_t i = 1; i < its.size(); ++i) CHECK(its[i] == factor * its[i - 1]);
+    if (log.first.starts_with("skypilot-nebius")) CHECK(its.size() == 5);
+  }
+}
+
 // nccl-tests prints a bus bandwidth of 36.06 GB/s for 1 GiB on 32 GPUs: 2 x 31/32 of it in the
 // time.
 TEST_CASE("Polaris' file says what its all-reduces reach of two NICs", "[data]") {
