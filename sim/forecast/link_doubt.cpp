@@ -10,12 +10,12 @@
 namespace gradcast {
 namespace {
 
-/// Deviation of the logarithm of the most that a host's sockets carry, m = 42 Gb/s in forecasts.
-/// By rates r that NCCL reached over TCP on a NIC of rate n (1/m^2 = 1/r^2 - 1/n^2): 13.6 of 23.5
-/// Gb/s (NVIDIA/nccl-tests#83), 19.2 to 22.4 of 30.1 (NVIDIA/nccl#209) and 32 to 48 of 94.2
-/// (NVIDIA/nccl#450). So m was 17, 25 to 34, and 34 to 56: 0.92, 0.38 and -0.04 (in the middle)
-/// below 42 in the logarithm, and these lie 0.39 about their mean.
-constexpr double kSocketDeviation = 0.39;
+/// Ends of the interval of the most that a host's sockets carry, m = 42 Gb/s in forecasts. They are
+/// the least and the most that rates r say which NCCL reached over TCP on a NIC of rate n
+/// (1/m^2 = 1/r^2 - 1/n^2): 13.6 of 23.5 Gb/s (NVIDIA/nccl-tests#83) say 17, 19 to 22 of 30.1
+/// (NVIDIA/nccl#209) 25 to 34, and 32 to 48 of 94.2 (NVIDIA/nccl#450) 34 to 56.
+constexpr double kLeastOfSockets = 17. / 42;
+constexpr double kMostOfSockets = 56. / 42;
 
 bool is_stated(const Scenario& scenario, const std::string& property) {
   return std::ranges::find(scenario.stated, property) != scenario.stated.end();
@@ -43,8 +43,8 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   if (!cluster.by_sockets || cluster.nodes == 1 || scenario.payload.count > 0) return doubts;
   Cluster slow = cluster;
   Cluster fast = cluster;
-  slow.socket_factor = std::exp(-kSocketDeviation * reach);
-  fast.socket_factor = 1 / slow.socket_factor;
+  slow.socket_factor = kLeastOfSockets;
+  fast.socket_factor = kMostOfSockets;
   const double taken = nic_rate(cluster);
   doubts.push_back(
       {"sockets of " + cluster.name, slow, fast, taken / nic_rate(slow), nic_rate(fast) / taken});

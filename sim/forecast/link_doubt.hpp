@@ -10,7 +10,7 @@
 namespace gradcast {
 
 /// A link with the cluster at the slow and the fast end of the 90 % interval of what it reaches.
-/// The ends lie `reach` deviations of the logarithm away.
+/// Deviations of the logarithm that a file states end after `reach` of them.
 struct LinkDoubt {
   std::string name;
   Cluster slow;

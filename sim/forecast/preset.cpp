@@ -234,7 +234,7 @@ std::string schedule_words(const Scenario& scenario) {
 std::string doubt_words(const Scenario& scenario) {
   if (scenario.stack == nullptr || scenario.cluster.gpus_per_node == 1) return "";
   const auto rate = [](const Cluster& cluster) {
-    return to_text(BytesPerSecond{rounded_to(2, cluster.intra.bandwidth.value)});
+    return number_to_text(rounded_to(2, cluster.intra.bandwidth.value / 1e9)) + "GBps";
   };
   const double reach = t_quantile((1 + kIntervalLevel) / 2, kSpreadDegrees);
   for (const LinkDoubt& doubt : link_doubts(scenario, reach))
