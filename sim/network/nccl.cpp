@@ -189,6 +189,29 @@ LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
   return {at_least_flags(std::max(of_links, of_gpus)), at_least_flags(of_links)};
 }
 
+/// The rate at which a channel of a send and receive copies inside a node. 64 MiB between H100 go
+/// by four at 81.8 GB/s together: xxrjun/nccl-tests-cluster@455de4f, example-cluster01, a log of
+/// send-receives that no file here has. The rate is guessed for other generations.
+constexpr double kChannelCopies = 20.5e9;
+
+/// The channels of a send and receive inside a node. They are divided among as many messages as
+/// there are ranks, and double while each has more than 32 chunks (src/enqueue.cc:
+/// scheduleP2pTasksToPlan and calcP2pChannelCount). A switch between GPUs gives all 32.
+int p2p_channels(const NcclMachine& machine, Bytes bytes) {
+  constexpr int kAll = 32;
+  const std::int64_t most = 32 * machine.settings.buffer.count / 8;
+  int channels = kAll;
+  while (channels * machine.ranks() > kAll && channels > 1) channels /= 2;
+  while (bytes.count > channels * most && channels < kAll) channels *= 2;
+  return channels;
+}
+
+/// Time of a message on its channels, over its time on the link alone.
+double channels_time(const Cluster& cluster, const NcclMachine& machine, Bytes bytes) {
+  if (machine.nodes > 1 || !machine.nvswitch || machine.rccl != nullptr) return 1;
+  return cluster.intra.bandwidth.value / (p2p_channels(machine, bytes) * kChannelCopies);
+}
+
 Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, latency - held); }
 
 Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
@@ -216,6 +239,8 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   const LinkTimes times = link_times(cluster, machine, estimate, outcome, reached, walked);
   protocol.link_time = times.between;
   protocol.link_time_inside = times.inside;
+  if (estimate.algorithm == NcclAlgorithm::P2p)
+    protocol.link_time = std::max(protocol.link_time, channels_time(cluster, machine, bytes));
   const bool is_pat = estimate.algorithm == NcclAlgorithm::Pat;
   protocol.begin = kLaunch + step.begin + (is_pat ? machine.ranks() : 0) * kPatOfPart;
   protocol.inside =

@@ -539,3 +539,22 @@ TEST_CASE("a rank of a ring or a tree sends a buffer twice at most", "[nccl]") {
           2.0 * static_cast<double>(payload.count) + 64 * its.cluster.ranks());
   });
 }
+
+// 32 channels for 8 messages are four each, which take 16 MiB at most: up to 64 MiB at 4 x 20.5
+// GB/s, a link's 370 / 82 = 4.51 as long. Eight carry 128 MiB, and from 32 on the link decides.
+TEST_CASE("a send-receive inside a node goes by few channels, until it is large", "[nccl]") {
+  const auto link_time = [](const Cluster& cluster, std::int64_t mib) {
+    return nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::Passed, Bytes{mib << 20})
+        .protocol.link_time;
+  };
+  Cluster node = machine(1, 8, 8, NetworkKind::InfiniBand);
+  for (const std::int64_t mib : {8, 64}) CHECK(link_time(node, mib) == Approx(370. / 82));
+  for (const std::int64_t mib : {65, 128}) CHECK(link_time(node, mib) == Approx(370. / 164));
+  CHECK(link_time(node, 256) == Approx(370. / 328));
+  CHECK(link_time(node, 512) == 1);
+  CHECK(link_time(machine(1, 2, 2, NetworkKind::InfiniBand), 256) == Approx(370. / 328));
+  CHECK(link_time(machine(2, 8, 8, NetworkKind::InfiniBand), 64) == 1);
+  node.nvlink_sharp = YesNo::No;
+  node.gpu_generation = GpuGeneration::Volta;
+  CHECK(link_time(node, 64) == 1);
+}
