@@ -1,8 +1,13 @@
-// The closed form: the time that the network takes if no collective gets in another's way. It is
-// always built, so that any machine has an answer and the SimGrid engines have a check.
+// The closed form: the time that the network takes if no collective gets in the way of another
+// communicator's. It is always built, so that any machine has an answer and the SimGrid engines
+// have a check.
+#include <algorithm>
+#include <map>
+
 #include "sim/base/error.hpp"
 #include "sim/engine/playback/outcome.hpp"
 #include "sim/engine/playback/planned_phases.hpp"
+#include "sim/engine/playback/shared_link.hpp"
 #include "sim/engine/playback/whole_collective.hpp"
 #include "sim/network/collective_time.hpp"
 
@@ -23,8 +28,25 @@ class ClosedForms : public WholeCollectives {
   void carry_out(Job& job, std::size_t step) override {
     CollectiveCourse course = collective_course(*planned_.of(step), topology_, software_, sharing_,
                                                 lead_of(job, step, events_.now()));
+    if (const int communicator = job.plan().steps[step].communicator;
+        job.plan().streams_of(communicator) > 1) {
+      share(links_.try_emplace(communicator, events_).first->second, course, job, step);
+      return;
+    }
     set_lead(job, step, events_.now() + course.total, std::move(course.lead_seconds));
     events_.in(course.total, [this, &job, step] { finish(job, step); });
+  }
+
+  /// After what its software takes, the collective shares the link with others of its communicator.
+  void share(SharedLink& link, const CollectiveCourse& course, Job& job, std::size_t step) {
+    const Seconds begin = std::min(software_.per_collective, course.total);
+    const Seconds rest = course.total - begin;
+    Seconds busy{0};
+    for (const Seconds flowing : course.flowing) busy += flowing * sharing_;
+    const double share = rest > Seconds{0} ? std::min(1.0, busy / rest) : 0;
+    events_.in(begin, [this, &link, &job, step, rest, share] {
+      link.begin(rest, share, [this, &job, step] { finish(job, step); });
+    });
   }
 
   Topology topology_;
@@ -33,6 +55,7 @@ class ClosedForms : public WholeCollectives {
   CollectiveSoftware software_;
   int sharing_;
   EventQueue& events_;
+  std::map<int, SharedLink> links_{};  // by communicator
 };
 
 }  // namespace

@@ -49,14 +49,11 @@ std::string refused_by_flow(const Plan&, const Cluster& cluster, const World&) {
   return "only SimGrid reads its platform files; use --engine simgrid";
 }
 
-std::string refused_by_analytic(const Plan& plan, const Cluster& cluster, const World& world) {
-  const std::string instead = "; use --engine flow";
+std::string refused_by_analytic(const Plan&, const Cluster& cluster, const World& world) {
   if (!cluster.platform_file.empty())
     return "the analytic engine cannot read SimGrid's platform files; use --engine simgrid";
   if (world.network_disturbed())
-    return "the analytic engine knows no events of links and no other flows" + instead;
-  if (plan.network_streams > 1)
-    return "the analytic engine knows no collectives that share the network" + instead;
+    return "the analytic engine knows no events of links and no other flows; use --engine flow";
   return {};
 }
 

@@ -61,6 +61,7 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   request.stack_given = nothing.stack_given;
   // A row that does not say so had none, as far as anybody knows.
   request.broadcast_buffers = request.broadcast_buffers.value_or(false);
+  request.network_streams = request.network_streams.value_or(1);
   // The rule by which open choices were made: the choices are compared themselves.
   request.today = nothing.today;
   // The reasons for the cluster's compute_speed and for the trace: both are compared themselves.

@@ -225,6 +225,8 @@ std::string schedule_words(const Scenario& scenario) {
   }
   if (!scenario.overlap) return words + ", after backward";
   words += ", overlapped with backward";
+  if (scenario.network_streams > 1)
+    words += ", " + std::to_string(scenario.network_streams) + " collectives at a time";
   const double late = scenario.sharding.kind == Sharding::Fsdp ? 0 : scenario.cluster.late_start;
   return late > 0 ? words + " once " + percent_to_text(rounded_to(2, late)) + " of it is over"
                   : words;
@@ -286,6 +288,7 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
   const std::optional<UsualSchedule> usual = stack_of(of, files)->schedule;
   if (usual && usual->collective.empty()) return request;
   if (request.collective.empty()) request.collective = usual ? usual->collective : "nccl";
+  if (usual && !request.network_streams) request.network_streams = usual->network_streams;
   if (request.payload) return request;
   if (usual) take_usual_sharding(request, *usual);
   if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);

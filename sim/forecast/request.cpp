@@ -511,6 +511,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.wire_messages = wire_messages;
   scenario.broadcast_buffers =
       request.broadcast_buffers.value_or(false) && scenario.sharding.kind != Sharding::Fsdp;
+  scenario.network_streams = request.network_streams.value_or(1);
   if (read.stack != nullptr)
     (request.stack.empty() ? scenario.population : scenario.stack) =
         stack_in(*read.stack, scenario.compressor, files);

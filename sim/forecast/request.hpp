@@ -51,6 +51,7 @@ struct RequestValues {
   std::optional<Seconds> compute;   // one iteration of one GPU, to which the trace is scaled
   Precision precision;
   std::optional<bool> broadcast_buffers;   // of the model, before forward; not given: the stack's
+  std::optional<int> network_streams;      // collectives at a time; not given: the stack's
   ValueType value_type = ValueType::Fp32;  // in which a sparsifier's values travel
   std::optional<int> wire_bytes_per_element;  // not given: `usual_wire_bytes`
   std::optional<int> wire_messages;           // not given: 1

@@ -81,8 +81,6 @@ std::string flag_of(std::string property) {
   return property;
 }
 
-int parse_streams(std::string_view text) { return parse_count_to(64, text); }
-
 Bytes parse_payload(std::string_view text) {
   const Bytes payload = parse_bytes(text);
   if (payload.count > 0) return payload;
@@ -187,7 +185,9 @@ void add_request_flags(Flags& flags) {
             "order of the buckets. fifo: as they are ready, and the update waits for all; "
             "priority: nearest to the input first, and the next forward begins layer by layer",
             to_text(defaults.queue));
-  flags.add("network-streams", "how many collectives may run at the same time", "1");
+  flags.add("network-streams",
+            "how many collectives of a communicator may run at the same time "
+            "(default: the stack's: 2 over Gloo, else 1)");
   flags.add("encode-stream",
             "stream on which compressors run: compute (after backward's kernels) or side",
             to_text(defaults.encode_stream));
@@ -302,7 +302,8 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   if (flags.given("wire-messages"))
     request.wire_messages = flags.value("wire-messages", parse_wire_messages);
   request.queue = flags.value("queue", parse_queue);
-  request.network_streams = flags.value("network-streams", parse_streams);
+  if (flags.given("network-streams"))
+    request.network_streams = flags.value("network-streams", parse_network_streams);
   request.encode_stream = flags.value("encode-stream", parse_encode_stream);
   request.encode_slowdown = flags.value("encode-slowdown", parse_percent);
   request.extrapolate = flags.value("extrapolate", parse_yes_no);

@@ -23,9 +23,7 @@ class ReplicatedPlanner {
   ReplicatedPlanner(const Scenario& scenario, const PlanShortcuts& shortcuts)
       : scenario_(scenario),
         steps_(scenario, shortcuts),
-        in_series_(!scenario.overlap && !scenario.pipeline) {
-    if (in_series_) plan_.network_streams = 1;
-  }
+        in_series_(!scenario.overlap && !scenario.pipeline) {}
 
   Plan make() {
     const bool forward_first = scenario_.queue == Queue::Fifo;
@@ -389,7 +387,6 @@ class ReplicatedPlanner {
 /// A microbenchmark: every rank comes with a buffer of its own.
 Plan plan_of_payload(const Scenario& scenario, const PlanShortcuts& shortcuts) {
   PlanSteps steps(scenario, shortcuts);
-  if (!scenario.overlap && !scenario.pipeline) steps.plan.network_streams = 1;
   if (steps.plan.ranks() > 1) {
     const PlannedBucket& planned = steps.plan.buckets.emplace_back(steps.costs.plan_payload());
     steps.collective(*planned.collective, 0,

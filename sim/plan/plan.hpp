@@ -71,7 +71,10 @@ struct Plan {
   /// Speed of each rank, 1 as the trace says; its size is the number of ranks. Every rank computes
   /// as slowly as the slowest one is expected to, because all wait for that one.
   std::vector<double> rank_speeds;
-  int network_streams = 1;  // collectives that a rank may be in at the same time
+  int network_streams = 1;  // collectives of a communicator that a rank may be in at a time
+  /// The communicator whose collectives go one at a time all the same: that of broadcasts, since
+  /// gloo_broadcast.hpp counts the second one that is under way.
+  static constexpr int kOneAtATime = -1;
   /// The step with which cycles begin: waits end at multiples of theirs after its start.
   std::size_t clock = 0;
   /// A collective begins when all ranks are ready for it, by priority.
@@ -87,6 +90,9 @@ struct Plan {
   double kind_factor = 1;  // on the whole iteration
 
   int ranks() const { return static_cast<int>(rank_speeds.size()); }
+  int streams_of(int communicator) const {
+    return communicator == kOneAtATime ? 1 : network_streams;
+  }
 };
 
 class KnownCosts;

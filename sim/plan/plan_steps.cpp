@@ -38,7 +38,8 @@ PlanSteps::PlanSteps(const Scenario& scenario, const PlanShortcuts& shortcuts)
         scenario.rank_speeds.empty() ? 1 : scenario.rank_speeds.at(static_cast<std::size_t>(rank));
     plan.rank_speeds.push_back(its * cluster.speed_of(rank) / slowest);
   }
-  plan.network_streams = scenario.network_streams;
+  // Without overlap collectives follow one another, but in a pipeline.
+  if (scenario.overlap || scenario.pipeline) plan.network_streams = scenario.network_streams;
   plan.coordinated = scenario.queue == Queue::Priority;
   plan.encode_slowdown = scenario.encode_slowdown;
   plan.communication_slowdown = cluster.communication_slowdown;
@@ -181,6 +182,8 @@ std::size_t PlanSteps::collective(const Collective& which, std::size_t bucket, C
   step.groups = groups;
   // Neighbours share a copy; replicas of a shard are further apart.
   step.communicator = groups.stride > 1 ? kReplicas : kShards;
+  if (which.outcome == Outcome::Broadcast && plan.network_streams > 1)
+    step.communicator = Plan::kOneAtATime;
   step.priority = static_cast<int>(bucket);  // later buckets are nearer to the input
   return add(std::move(step));
 }

@@ -18,7 +18,7 @@ class PlanSteps {
   using Steps = std::vector<std::size_t>;
 
   /// The communicators: shards gather and scatter in the first, replicas exchange in the second.
-  /// Without sharding there is one.
+  /// Without sharding there is one, beside Plan::kOneAtATime.
   static constexpr int kShards = 0;
   static constexpr int kReplicas = 1;
 

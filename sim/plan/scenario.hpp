@@ -97,7 +97,6 @@ struct RunChoices {
   Queue queue = Queue::Fifo;
   EncodeStream encode_stream = EncodeStream::Compute;
   double encode_slowdown = 0;  // on the side stream: how much longer backward takes meanwhile
-  int network_streams = 1;     // collectives that may be on their way at the same time
 
   friend bool operator==(const RunChoices&, const RunChoices&) = default;
 };
@@ -123,6 +122,7 @@ struct Scenario : RunChoices {
   bool owners_broadcast = false;
   /// Rank 0 broadcasts the model's buffers before forward, as PyTorch's DDP does by itself.
   bool broadcast_buffers = false;
+  int network_streams = 1;  // collectives that may be on their way at the same time
   /// Bandwidth of the GPU's memory, for FSDP's copies; 0: not known, and they take no time.
   BytesPerSecond gpu_memory{};
   Shared<CostTable> costs;

@@ -76,7 +76,8 @@ const ScenarioQuantity& find_software(std::string_view name) {
     }
   for (const char* own :
        {"discrepancy", "scatter", kSmallDiscrepancy, kSmallScatter, kModelFactor, kKindFactor,
-        "correlation", "pipelines", "fusion", "overlap", "collective", "gradients", "parameters"})
+        "correlation", "pipelines", "fusion", "overlap", "collective", "gradients", "parameters",
+        "buffers", "network_streams", "sharding"})
     known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
@@ -161,6 +162,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     schedule_of(stack, rows).owners_broadcast = rows.value("value", parse_owners_broadcast);
   else if (name == "buffers")
     schedule_of(stack, rows).buffers_broadcast = rows.value("value", parse_buffers_broadcast);
+  else if (name == "network_streams")
+    schedule_of(stack, rows).network_streams = rows.value("value", parse_network_streams);
   else if (name == "sharding")
     schedule_of(stack, rows).sharding = rows.value("value", parse_sharding);
   else
@@ -278,6 +281,10 @@ bool parse_owners_broadcast(std::string_view text) {
   if (text.empty() || text == "all-gather") return false;
   if (text == "broadcast") return true;
   throw ValueError("'" + std::string(text) + "' is not 'all-gather' or 'broadcast'");
+}
+
+int parse_network_streams(std::string_view text) {
+  return text.empty() ? 1 : parse_count_to(64, text);
 }
 
 bool parse_buffers_broadcast(std::string_view text) {
@@ -445,6 +452,8 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
     if (usual->shards_all_reduced) rows.add("gradients", "all-reduce", usual->source);
     if (usual->owners_broadcast) rows.add("parameters", "broadcast", usual->source);
     if (usual->buffers_broadcast) rows.add("buffers", "broadcast", usual->source);
+    if (usual->network_streams > 1)
+      rows.add("network_streams", std::to_string(usual->network_streams), usual->source);
     if (usual->sharding) rows.add("sharding", to_text(*usual->sharding), usual->source);
   }
   return csv_comments(provenance) + rows.text();

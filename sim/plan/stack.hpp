@@ -59,6 +59,9 @@ bool parse_shards_all_reduced(std::string_view text);
 /// Throws ValueError.
 bool parse_owners_broadcast(std::string_view text);
 
+/// Collectives that one communicator runs at the same time, 1 to 64; "" for 1. Throws ValueError.
+int parse_network_streams(std::string_view text);
+
 /// True if rank 0 broadcasts the model's buffers before forward: "broadcast", or "" for no. Throws
 /// ValueError.
 bool parse_buffers_broadcast(std::string_view text);
@@ -73,6 +76,7 @@ struct UsualSchedule {
   /// ZeRO-1: the owner of each parameter broadcasts it.
   bool owners_broadcast = false;
   bool buffers_broadcast = false;  // before forward, from rank 0
+  int network_streams = 1;         // collectives of a communicator that run at the same time
   std::string source{};
   std::optional<ShardingChoice> sharding{};  // not given: none, or as somebody says
 };

@@ -136,9 +136,9 @@ FittedFile file_without(const PopulationFit& fit, const std::vector<const Source
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack",   "fusion",     "overlap",   "source",
-                                         "like",    "collective", "gradients", "parameters",
-                                         "buffers", "sharding"};
+constexpr std::array kScheduleColumns = {"stack",   "fusion",     "overlap",        "source",
+                                         "like",    "collective", "gradients",      "parameters",
+                                         "buffers", "sharding",   "network_streams"};
 constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
@@ -153,6 +153,7 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
                                  rows.value("gradients", parse_shards_all_reduced),
                                  rows.value("parameters", parse_owners_broadcast),
                                  rows.value("buffers", parse_buffers_broadcast),
+                                 rows.value("network_streams", parse_network_streams),
                                  rows.word("source"),
                                  rows.text("sharding").empty()
                                      ? std::nullopt

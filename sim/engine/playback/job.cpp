@@ -198,8 +198,9 @@ bool Job::begin_collective_of(std::size_t id, std::size_t queue) {
   Player& player = players_[id];
   const std::vector<std::size_t>& steps = network_[queue];
   std::size_t& next = player.next_network[queue];
-  if (player.in_flight_of[queue] == plan_.network_streams || next == steps.size()) return false;
+  if (next == steps.size()) return false;
   const std::size_t step = steps[next];
+  if (player.in_flight_of[queue] == plan_.streams_of(plan_.steps[step].communicator)) return false;
   if (!ready(player, step)) return false;
   ++next;
   enter(id, step);

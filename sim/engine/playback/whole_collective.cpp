@@ -16,10 +16,11 @@ void WholeCollectives::finish(Job& job, std::size_t step) {
 }
 
 std::vector<double> WholeCollectives::lead_of(const Job& job, std::size_t step, Seconds now) const {
-  const auto last = ended_.find({&job, job.plan().steps[step].communicator});
+  const int communicator = job.plan().steps[step].communicator;
+  const auto last = ended_.find({&job, communicator});
   const bool queued = last != ended_.end() &&
                       last->second.at + job.plan().steps[step].duration == now &&
-                      job.plan().network_streams == 1 && !job.plan().coordinated;
+                      job.plan().streams_of(communicator) == 1 && !job.plan().coordinated;
   if (!queued) return {};
   // No rank can begin before the collective is ready.
   const double most = (last->second.at - job.ready_since(step)).count();

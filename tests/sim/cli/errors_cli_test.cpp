@@ -156,8 +156,6 @@ TEST_CASE("a collective that does not suit the run is answered with 2, and what 
   refuses({"simulate", "--payload", "0B"}, 2, "a collective carries at least one byte");
   refuses({"simulate", "--payload", "1MiB", "--collective", "gtopk"}, 2, "use --model");
   refuses({"simulate", "--payload", "1MiB", "--compressor", "topk"}, 2, "compresses nothing");
-  simulate_refuses({"--overlap", "yes", "--network-streams", "4", "--engine", "analytic"}, 2,
-                   "use --engine flow");
 }
 
 TEST_CASE("a cluster that cannot be is answered with 2 where flags made it", "[cli]") {

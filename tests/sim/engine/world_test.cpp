@@ -245,11 +245,6 @@ TEST_CASE("the analytic engine says what it does not know", "[world]") {
   CHECK(refusal("analytic", during(BackgroundFlow{0, 1, {}, {}})) ==
         "the analytic engine knows no events of links and no other flows; use --engine flow");
   Scenario scenario = toy::scenario();
-  scenario.overlap = true;
-  scenario.network_streams = 2;
-  CHECK(refusal("analytic", scenario) ==
-        "the analytic engine knows no collectives that share the network; use --engine flow");
-  scenario = toy::scenario();
   scenario.cluster.platform_file = "x.xml";
   CHECK(refusal("analytic", scenario) ==
         "the analytic engine cannot read SimGrid's platform files; use --engine simgrid");

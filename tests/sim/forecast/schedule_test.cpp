@@ -71,6 +71,17 @@ TEST_CASE("DDP broadcasts buffers unless somebody says otherwise", "[schedule]")
   CHECK_FALSE(with_usual_schedule(of(""), files).broadcast_buffers);
 }
 
+// ProcessGroupGloo has two worker threads, and NCCL one stream.
+TEST_CASE("two collectives run at a time over Gloo unless somebody says otherwise", "[schedule]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request asked = of("ddp-gloo");
+  CHECK(with_usual_schedule(asked, files).network_streams == 2);
+  asked.network_streams = 1;
+  CHECK(with_usual_schedule(asked, files).network_streams == 1);
+  CHECK(with_usual_schedule(of("ddp-nccl"), files).network_streams == 1);
+  CHECK_FALSE(with_usual_schedule(of(""), files).network_streams);
+}
+
 TEST_CASE("a schedule does not win by what nobody saw of its software", "[schedule]") {
   CHECK(better_choice(2s, "", 3s, ""));
   CHECK_FALSE(better_choice(3s, "", 2s, ""));

@@ -99,6 +99,17 @@ TEST_CASE("a stack may broadcast what ZeRO-1 updated", "[stack]") {
   refused(term + "parameters,gather,,x,,,\n", "is not 'all-gather' or 'broadcast'");
 }
 
+TEST_CASE("a stack may run several collectives at a time", "[stack]") {
+  const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
+  const Stack ddp = stack(term + "network_streams,2,,its code,,,\n");
+  REQUIRE(ddp.schedule);
+  CHECK(ddp.schedule->network_streams == 2);
+  CHECK_THAT(stack_csv(ddp, {}), Contains("network_streams,,2,,its code"));
+  CHECK_THAT(stack_csv(stack(term + "buffers,broadcast,,its code,,,\n"), {}),
+             !Contains("network_streams"));
+  refused(term + "network_streams,0,,x,,,\n", "is not a count from 1 to 64");
+}
+
 TEST_CASE("a stack may broadcast buffers", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack ddp = stack(term + "buffers,broadcast,,its code,,,\n");

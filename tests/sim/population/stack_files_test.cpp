@@ -98,6 +98,14 @@ TEST_CASE("a stack is like one that was measured", "[population]") {
                     Contains("stack 'a' is like 'b', which nobody measured"));
 }
 
+TEST_CASE("a list of schedules says how many collectives run at a time", "[population]") {
+  const UsualSchedules read = load_usual_schedules({"stack-schedules.csv",
+                                                    "stack,fusion,overlap,source,network_streams\n"
+                                                    "two,ddp,yes,x,2\nusual,ddp,yes,x,\n"});
+  CHECK(read.at("two").schedule.network_streams == 2);
+  CHECK(read.at("usual").schedule.network_streams == 1);
+}
+
 TEST_CASE("a list of schedules may leave out what stacks are like", "[population]") {
   const UsualSchedules read = load_usual_schedules(
       {"stack-schedules.csv", "stack,fusion,overlap,source\nold-mpi,merged,no,x\n"});

@@ -119,7 +119,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
   if (scenario.overlap && scenario.sharding.kind != Sharding::Fsdp && flags.given("pipeline"))
     flags.note("--pipeline changes nothing here: with overlap buckets are always pipelined");
-  if (!scenario.overlap && scenario.network_streams > plan.network_streams)
+  if (flags.given("network-streams") && scenario.network_streams > plan.network_streams)
     flags.note(
         "--network-streams changes nothing here: without overlap collectives run one at a time, "
         "but for --pipeline yes");
