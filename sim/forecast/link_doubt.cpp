@@ -35,7 +35,7 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
         find_property(deviation.property).of != PropertyRow::Of::Network)
       continue;
     const double factor = std::exp(deviation.share * reach);
-    doubts.push_back({deviation.property + " of " + cluster.name,
+    doubts.push_back({"link of " + cluster.name + " by " + deviation.property,
                       with_factor(cluster, deviation.property, 1 / factor),
                       with_factor(cluster, deviation.property, factor), factor, factor});
   }
@@ -46,8 +46,8 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   slow.socket_factor = kLeastOfSockets;
   fast.socket_factor = kMostOfSockets;
   const double taken = nic_rate(cluster);
-  doubts.push_back(
-      {"sockets of " + cluster.name, slow, fast, taken / nic_rate(slow), nic_rate(fast) / taken});
+  doubts.push_back({"link of " + cluster.name + " by sockets", slow, fast, taken / nic_rate(slow),
+                    nic_rate(fast) / taken});
   return doubts;
 }
 

@@ -58,6 +58,7 @@ class Reaches {
     const std::size_t of = term.find(" of ");
     const std::string what = term.substr(0, of);
     if (what == "compute") return "one iteration of one GPU alone";
+    if (what == "link") return "all-reduces by nccl-tests (gradcast import) on this cluster";
     if (what == "costs")
       return "the kernels of " + term.substr(of + 4) + " on this GPU (gradcast calibrate)";
     if (what == "sizes")
