@@ -34,6 +34,8 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
     if (deviation.share <= 0 || is_stated(scenario, deviation.property) ||
         find_property(deviation.property).of != PropertyRow::Of::Network)
       continue;
+    // To its NIC alone a GPU needs no peer-to-peer between GPUs.
+    if (cluster.gpus_per_node == 1 && deviation.property.starts_with("intra_")) continue;
     const double factor = std::exp(deviation.share * reach);
     doubts.push_back({"link of " + cluster.name + " by " + deviation.property,
                       with_factor(cluster, deviation.property, 1 / factor),

@@ -72,6 +72,8 @@ TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measur
   CHECK(doubts[0].fast.intra.bandwidth.value == Approx(24.8e9).epsilon(0.002));
   CHECK(doubts_on("rtx-4090-8gpu", {{"intra_bandwidth", "10GBps"}}).empty());
   CHECK(doubts_on("dgx-a100").empty());
+  CHECK(doubts_on("ib-100g", {{"gpus_per_node", "4"}}).size() == 1);
+  CHECK(doubts_on("ib-100g", {{"gpus_per_node", "1"}}).empty());
   const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
   CHECK(doubts_on("dgx-a100", {disabled}).size() == 1);
   CHECK(doubts_on("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).empty());
