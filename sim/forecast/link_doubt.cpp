@@ -17,6 +17,9 @@ namespace {
 constexpr double kLeastOfSockets = 17. / 42;
 constexpr double kMostOfSockets = 56. / 42;
 
+/// A link of which less is known is between 0.13 and 7.5 times its bandwidth all the same.
+constexpr double kMostDeviation = 1;
+
 bool is_stated(const Scenario& scenario, const std::string& property) {
   return std::ranges::find(scenario.stated, property) != scenario.stated.end();
 }
@@ -32,11 +35,12 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   if (learned || cluster.measured != nullptr || !cluster.platform_file.empty()) return doubts;
   for (const PropertyDeviation& deviation : cluster.deviations) {
     if (deviation.share <= 0 || is_stated(scenario, deviation.property) ||
+        !deviation.property.ends_with("_bandwidth") ||
         find_property(deviation.property).of != PropertyRow::Of::Network)
       continue;
     // To its NIC alone a GPU needs no peer-to-peer between GPUs.
     if (cluster.gpus_per_node == 1 && deviation.property.starts_with("intra_")) continue;
-    const double factor = std::exp(deviation.share * reach);
+    const double factor = std::exp(std::min(deviation.share, kMostDeviation) * reach);
     doubts.push_back({"link of " + cluster.name + " by " + deviation.property,
                       with_factor(cluster, deviation.property, 1 / factor),
                       with_factor(cluster, deviation.property, factor), factor, factor});

@@ -77,6 +77,11 @@ TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measur
   const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
   CHECK(doubts_on("dgx-a100", {disabled}).size() == 1);
   CHECK(doubts_on("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).empty());
+  // What a file says of latencies is of its fit; ten deviations would leave no link.
+  Scenario vague = scenario_on("rtx-4090-8gpu", {});
+  vague.cluster.deviations = {{"intra_bandwidth", 10}, {"intra_latency", 0.5}};
+  REQUIRE(link_doubts(vague, kReach).size() == 1);
+  CHECK(link_doubts(vague, kReach)[0].slower == Approx(std::exp(kReach)));
   Scenario measured = scenario_on("rtx-4090-8gpu", {});
   measured.cluster.measured = std::make_shared<const MeasuredCollectives>();
   CHECK(link_doubts(measured, kReach).empty());
