@@ -37,16 +37,12 @@ class ClosedForms : public WholeCollectives {
     events_.in(course.total, [this, &job, step] { finish(job, step); });
   }
 
-  /// After what its software takes, the collective shares the link with others of its communicator.
+  /// The collective shares the link with others of its communicator while its bytes flow.
   void share(SharedLink& link, const CollectiveCourse& course, Job& job, std::size_t step) {
-    const Seconds begin = std::min(software_.per_collective, course.total);
-    const Seconds rest = course.total - begin;
-    Seconds busy{0};
-    for (const Seconds flowing : course.flowing) busy += flowing * sharing_;
-    const double share = rest > Seconds{0} ? std::min(1.0, busy / rest) : 0;
-    events_.in(begin, [this, &link, &job, step, rest, share] {
-      link.begin(rest, share, [this, &job, step] { finish(job, step); });
-    });
+    Seconds bytes{0};
+    for (const Seconds flowing : course.flowing) bytes += flowing * sharing_;
+    bytes = std::min(bytes, course.total);
+    link.begin(course.total - bytes, bytes, [this, &job, step] { finish(job, step); });
   }
 
   Topology topology_;
