@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "sim/inputs/cluster_properties.hpp"
 #include "sim/inputs/cluster_values.hpp"
@@ -20,6 +21,12 @@ constexpr double kMostOfSockets = 56. / 42;
 /// A link of which less is known is between 0.13 and 7.5 times its bandwidth all the same.
 constexpr double kMostDeviation = 1;
 
+constexpr std::string_view kLink = "link of ";
+
+std::string name_of(const Cluster& cluster, const std::string& what) {
+  return std::string(kLink) + cluster.name + ": " + what;
+}
+
 bool is_stated(const Scenario& scenario, const std::string& property) {
   return std::ranges::find(scenario.stated, property) != scenario.stated.end();
 }
@@ -27,6 +34,8 @@ bool is_stated(const Scenario& scenario, const std::string& property) {
 double nic_rate(const Cluster& cluster) { return cluster.node(0).nic.bandwidth.value; }
 
 }  // namespace
+
+bool is_link(const std::string& name) { return name.starts_with(kLink); }
 
 std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   std::vector<LinkDoubt> doubts;
@@ -41,7 +50,7 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
     // To its NIC alone a GPU needs no peer-to-peer between GPUs.
     if (cluster.gpus_per_node == 1 && deviation.property.starts_with("intra_")) continue;
     const double factor = std::exp(std::min(deviation.share, kMostDeviation) * reach);
-    doubts.push_back({"link of " + cluster.name + " by " + deviation.property,
+    doubts.push_back({name_of(cluster, deviation.property),
                       with_factor(cluster, deviation.property, 1 / factor),
                       with_factor(cluster, deviation.property, factor), factor, factor});
   }
@@ -52,8 +61,8 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   slow.socket_factor = kLeastOfSockets;
   fast.socket_factor = kMostOfSockets;
   const double taken = nic_rate(cluster);
-  doubts.push_back({"link of " + cluster.name + " by sockets", slow, fast, taken / nic_rate(slow),
-                    nic_rate(fast) / taken});
+  doubts.push_back(
+      {name_of(cluster, "sockets"), slow, fast, taken / nic_rate(slow), nic_rate(fast) / taken});
   return doubts;
 }
 

@@ -12,12 +12,15 @@ namespace gradcast {
 /// A link with the cluster at the slow and the fast end of the 90 % interval of what it reaches.
 /// Deviations of the logarithm that a file states end after `reach` of them.
 struct LinkDoubt {
-  std::string name;
+  std::string name;  // "link of 25gbe: sockets"
   Cluster slow;
   Cluster fast;
   double slower = 1;  // the rate that is taken over that at the slow end
   double faster = 1;  // the rate at the fast end over that which is taken
 };
+
+/// True for the name of a link's doubt.
+bool is_link(const std::string& name);
 
 /// The links of a run that nobody measured. None on a cluster with measured collectives, or with a
 /// stack that was learned on it: these times have the link in them. A value that somebody typed

@@ -282,6 +282,15 @@ std::vector<SoftwareSpread> by_choice(const SoftwareSpread& spread) {
   return both;
 }
 
+/// The spread without doubt about links; nullopt where there is none. A link that is slower than
+/// it is taken to be makes a run longer, and a run that compute binds no shorter if it is faster.
+/// So the doubt shifts draws to one side: intervals must not lose what lies on the other.
+std::optional<SoftwareSpread> with_known_links(SoftwareSpread spread) {
+  const auto links =
+      std::erase_if(spread.terms, [](const SpreadTerm& term) { return is_link(term.name); });
+  return links == 0 ? std::nullopt : std::optional(std::move(spread));
+}
+
 /// The time of a collective alone may rest on measured ones of its cluster. Then these scatter, and
 /// clusters that lie apart say nothing.
 void know_measured_time(SoftwareSpread& spread, const Scenario& scenario) {
@@ -364,7 +373,9 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
   return times;
 }
 
-ForecastInterval interval_of(const SoftwareSpread& spread) {
+namespace {
+
+ForecastInterval whole_interval(const SoftwareSpread& spread) {
   const auto blurred = [&](Draws times) {
     const Draws& scatter = deviations_of("scatter");
     const Draws& own = deviations_of("own");
@@ -391,6 +402,16 @@ ForecastInterval interval_of(const SoftwareSpread& spread) {
     high = std::max(high, quantile(alone, 1 - kTail));
   }
   return {Seconds{low}, Seconds{high}};
+}
+
+}  // namespace
+
+ForecastInterval interval_of(const SoftwareSpread& spread) {
+  const ForecastInterval whole = whole_interval(spread);
+  const auto known = with_known_links(spread);
+  if (!known) return whole;
+  const ForecastInterval inner = whole_interval(*known);
+  return {std::min(whole.low, inner.low), std::max(whole.high, inner.high)};
 }
 
 namespace {
@@ -462,11 +483,17 @@ RatioInterval chosen_interval(const SoftwareSpread& one, const SoftwareSpread& o
 
 RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
   RatioInterval widest{INFINITY, 0};
-  for (const SoftwareSpread& its : by_choice(one))
-    for (const SoftwareSpread& others : by_choice(other)) {
-      const RatioInterval each = chosen_interval(its, others);
-      widest = {std::min(widest.low, each.low), std::max(widest.high, each.high)};
-    }
+  const auto widen = [&](const SoftwareSpread& first, const SoftwareSpread& second) {
+    for (const SoftwareSpread& its : by_choice(first))
+      for (const SoftwareSpread& others : by_choice(second)) {
+        const RatioInterval each = chosen_interval(its, others);
+        widest = {std::min(widest.low, each.low), std::max(widest.high, each.high)};
+      }
+  };
+  widen(one, other);
+  const auto its = with_known_links(one);
+  const auto others = with_known_links(other);
+  if (its || others) widen(its.value_or(one), others.value_or(other));
   return widest;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/base/text.hpp"
+#include "sim/forecast/link_doubt.hpp"
 
 namespace gradcast {
 namespace {
@@ -58,7 +59,7 @@ class Reaches {
     const std::size_t of = term.find(" of ");
     const std::string what = term.substr(0, of);
     if (what == "compute") return "one iteration of one GPU alone";
-    if (what == "link") return "all-reduces by nccl-tests (gradcast import) on this cluster";
+    if (is_link(term)) return "what this cluster's links reach (nccl-tests, gradcast import)";
     if (what == "costs")
       return "the kernels of " + term.substr(of + 4) + " on this GPU (gradcast calibrate)";
     if (what == "sizes")

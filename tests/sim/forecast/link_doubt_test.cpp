@@ -12,6 +12,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/forecast/evaluation.hpp"
 #include "sim/forecast/preset.hpp"
+#include "sim/forecast/software_spread.hpp"
 #include "sim/inputs/collective_curve.hpp"
 
 using namespace gradcast;
@@ -110,6 +111,26 @@ TEST_CASE("what sockets reach of a fast NIC is not known well, of a slow one it 
   CHECK(doubts_on("100gbe", {{"nodes", "1"}}).empty());
   CHECK(doubts_on("100gbe", {{"nodes", "4"}, {"nic_share", "40%"}}).empty());
   CHECK(doubts_on("dgx-h100", {{"nodes", "4"}}).empty());
+}
+
+// 100 ms that err by 10 ms, and a dense run of 105. A slow link makes the dense run 40 ms longer at
+// the end of its interval, and a fast one nothing shorter: half of its draws are longer, none is
+// shorter. Alone that would raise the low end of the speedup.
+TEST_CASE("a doubtful link makes nothing surer", "[doubt]") {
+  SoftwareSpread sparse;
+  sparse.physics = sparse.forecast = 0.1;
+  sparse.scatter = 0.1;
+  SoftwareSpread dense = sparse;
+  dense.physics = dense.forecast = 0.105;
+  SoftwareSpread doubted = dense;
+  SpreadTerm link{"link of 25gbe: sockets", 0.01, std::log(5) / kReach};
+  link.forecast = false;
+  link.of_physics = true;
+  doubted.terms = {link};
+  CHECK(interval_of(doubted).low == interval_of(dense).low);
+  CHECK(interval_of(doubted).high > 1.1 * interval_of(dense).high);
+  CHECK(speedup_interval(sparse, doubted).low == speedup_interval(sparse, dense).low);
+  CHECK(speedup_interval(sparse, doubted).high > speedup_interval(sparse, dense).high);
 }
 
 TEST_CASE("an interval holds what a doubtful link's ends would make of a run", "[doubt]") {
