@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <set>
 #include <string_view>
@@ -232,15 +233,19 @@ std::string schedule_words(const Scenario& scenario) {
                   : words;
 }
 
-/// The range of a link inside nodes that nobody measured.
+/// The range of a link inside nodes that nobody measured, if it may be slower than the NICs.
 std::string doubt_words(const Scenario& scenario) {
   if (scenario.stack == nullptr || scenario.cluster.gpus_per_node == 1) return "";
+  const NodeProperties node = scenario.cluster.node(0);
+  const double leaves =
+      scenario.cluster.nodes == 1 ? INFINITY : node.nics_per_node * node.nic.bandwidth.value;
   const auto rate = [](const Cluster& cluster) {
     return number_to_text(rounded_to(2, cluster.intra.bandwidth.value / 1e9)) + "GBps";
   };
   const double reach = t_quantile((1 + kIntervalLevel) / 2, kSpreadDegrees);
   for (const LinkDoubt& doubt : link_doubts(scenario, reach))
-    if (doubt.slow.intra.bandwidth < scenario.cluster.intra.bandwidth)
+    if (doubt.slow.intra.bandwidth < scenario.cluster.intra.bandwidth &&
+        doubt.slow.intra.bandwidth.value < leaves)
       return "; GPUs of a node at " + rate(scenario.cluster) + ", not measured: the interval has " +
              rate(doubt.slow) + " to " + rate(doubt.fast) + " (--intra-bandwidth says yours)";
   return "";

@@ -113,6 +113,16 @@ TEST_CASE("what sockets reach of a fast NIC is not known well, of a slow one it 
   CHECK(doubts_on("dgx-h100", {{"nodes", "4"}}).empty());
 }
 
+TEST_CASE("a run says what its link is taken to reach, where the NICs are no narrower", "[doubt]") {
+  const auto words = [](const std::string& cluster, const std::string& nodes) {
+    return assumed_words({}, scenario_on(cluster, {{"nodes", nodes}, {"gpus_per_node", "4"}}));
+  };
+  CHECK_THAT(words("25gbe", "1"), Catch::Contains("; GPUs of a node at 12GBps, not measured: the "
+                                                  "interval has 4.8GBps to 30GBps"));
+  CHECK_THAT(words("25gbe", "8"), !Catch::Contains("not measured"));
+  CHECK_THAT(words("ib-100g", "8"), Catch::Contains("not measured"));
+}
+
 // 100 ms that err by 10 ms, and a dense run of 105. A slow link makes the dense run 40 ms longer at
 // the end of its interval, and a fast one nothing shorter: half of its draws are longer, none is
 // shorter. Alone that would raise the low end of the speedup.
