@@ -128,7 +128,9 @@ bool is_geforce(const std::string& gpu) {
 
 /// Machines without peer-to-peer reached 4 GB/s (four RTX 4090 in a rented server, in pairs:
 /// cortwave.github.io/posts/multi-gpu) to 18 (four RTX 4090: NVIDIA/nccl#1603), and a slot of PCIe
-/// 4.0 carries 24. About 10 GB/s, 90 % of Student's t of 5 degrees end at 4.0 and 24.8.
+/// 4.0 carries 24. About 10 GB/s, 90 % of Student's t of 5 degrees end at 4.0 and 24.8. One server
+/// lies outside: four A100 took 0.45 s longer without peer-to-peer for the 507 MB of Wide
+/// ResNet-101-2, which is 1.7 GB/s (sands-lab/global-qsgd@13d702f).
 constexpr double kThroughHostDeviation = 0.45;
 
 }  // namespace
