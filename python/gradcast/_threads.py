@@ -16,10 +16,10 @@ _SETTLING = 0.2  # seconds in which a thread drops its tensors, on a busy machin
 
 
 class Held:
-    """A callback has one of its own, which lives as long."""
+    """A mark that only a callback keeps, so that it is gone when the callback is."""
 
 
-answered: weakref.WeakSet[Held] = weakref.WeakSet()  # of callbacks that a thread drops next
+answered: weakref.WeakSet[Held] = weakref.WeakSet()  # marks of callbacks that a thread drops next
 
 
 def _wait() -> None:

@@ -293,7 +293,8 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
   const std::optional<UsualSchedule> usual = stack_of(of, files)->schedule;
   if (usual && usual->collective.empty()) return request;
   if (request.collective.empty()) request.collective = usual ? usual->collective : "nccl";
-  if (usual && !request.network_streams) request.network_streams = usual->network_streams;
+  if (usual && !request.network_streams && request.collective == usual->collective)
+    request.network_streams = usual->network_streams;
   if (request.payload) return request;
   if (usual) take_usual_sharding(request, *usual);
   if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);

@@ -479,13 +479,17 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.stated = software_of_file(scenario);
   for (const ClusterProperty& property : request.changed) scenario.stated.push_back(property.name);
   // The kernel limits every library's sockets. Gloo has no other way, on any network; past the host
-  // goes NCCL's plugin alone. A file that knows its share of the NIC has the sockets' rate in it.
+  // goes NCCL's plugin alone. A share of the NIC that somebody typed has the sockets' rate in it,
+  // and so has that of a file of such a network. On another network it is that of another way.
   const NetworkKind kind = network_kind_of(scenario.cluster);
   const bool sockets = scenario.library == nullptr
                            ? scenario.nccl && kind == NetworkKind::Tcp
                            : kind == NetworkKind::Tcp || kind == NetworkKind::GpudirectTcp ||
                                  scenario.library->name == "gloo";
-  scenario.cluster.by_sockets = sockets && scenario.cluster.nic_share == 1;
+  const bool typed = std::ranges::any_of(
+      request.changed, [](const ClusterProperty& its) { return its.name == "nic_share"; });
+  const bool of_file = kind == NetworkKind::Tcp && scenario.cluster.nic_share != 1;
+  scenario.cluster.by_sockets = sockets && !typed && !of_file;
   set_training(request, scenario);
   if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))
     scenario.gpu_memory = gpu_memory_of(scenario, files);

@@ -105,7 +105,8 @@ Request with_usual_schedule(Request request, DataFiles& files) {
   if (!usual) return request;
   if (request.collective.empty()) request.collective = usual->collective;
   if (!request.broadcast_buffers) request.broadcast_buffers = usual->buffers_broadcast;
-  if (!request.network_streams) request.network_streams = usual->network_streams;
+  if (!request.network_streams && request.collective == usual->collective)
+    request.network_streams = usual->network_streams;
   if (request.payload) return request;
   take_usual_sharding(request, *usual);
   if (request.best_schedule) return request;

@@ -513,10 +513,11 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
   double scatter = stack->scatter;
-  if (is_small(scenario) && stack->small_discrepancy > 0) {
+  const bool small = is_small(scenario);
+  if (small && stack->small_scatter > 0) scatter = stack->small_scatter;
+  if (small && stack->small_discrepancy > 0) {
     spread.discrepancy = stack->small_discrepancy;
     spread.discrepancy_below = 0;
-    scatter = stack->small_scatter;
   }
   spread.scatter = scatter * scatter_share(spread.compute / spread.forecast);
   spread.kind = kind_of(scenario);

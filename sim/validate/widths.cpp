@@ -126,13 +126,14 @@ std::string text_of(const OfStack& of, const Rows& all_rows) {
       {std::string("NCCL alone, as nccl-tests runs it: no framework around a collective. ") +
            of.where,
        "Made by scripts/validate from traces/measured-nccl-*.csv.",
-       "Of the logarithm of measured over forecast time, discrepancy is the root mean square of "
-       "the logs' means, scatter that of rows about their log's mean. A log is one source on one "
-       "number of nodes; each site (a cluster) weighs the same.",
-       "A size of which fewer than " + std::to_string(kFewestSites) +
-           " sites are known has the larger of its own widths and those of all networks.",
-       "Where both come from all sites but the row's own, intervals of 90 % hold " +
-           held_text(large_rows, all_large, "from 1 MiB") + " and " +
+       "A row's error is the logarithm of measured over forecast time. discrepancy is the root "
+       "mean "
+       "square of the logs' mean errors, scatter that of errors about their log's mean.",
+       "A log is one source on one number of nodes. Each site (a cluster) weighs the same.",
+       "Where fewer than " + std::to_string(kFewestSites) +
+           " sites have rows of a size, its widths are the larger of its own and of all networks'.",
+       "With its own site left out, intervals of 90 % hold " +
+           held_text(large_rows, all_large, "from 1 MiB") + ", and " +
            held_text(small_rows, all_small, "below") + "."});
 }
 

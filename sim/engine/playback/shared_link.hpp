@@ -28,8 +28,8 @@ class SharedLink {
 
   EventQueue& events_;
   std::vector<Work> works_;
-  Seconds since_{0};   // when all of this was true
-  unsigned turn_ = 0;  // a date that was made before anything changed has another
+  Seconds since_{0};   // when `left` was counted
+  unsigned turn_ = 0;  // counts changes: an end that was planned before the last is void
 };
 
 }  // namespace gradcast

@@ -176,6 +176,8 @@ TEST_CASE("what a cluster's file says of its software, no stack replaces", "[pre
   // A file that says nothing leaves it to the stack.
   CHECK(scenario("100gbe", "").cluster.nic_share < 1);
   CHECK(scenario("100gbe", "").cluster.by_sockets);
+  // Somebody says that all of the NIC is reached.
+  CHECK_FALSE(scenario("100gbe", "100%").cluster.by_sockets);
   // Files have a collective's launch as NCCL counts it; DDP's calls take longer.
   CHECK(scenario("polaris", "").cluster.per_collective_latency > Seconds{8.5e-6});
 }
@@ -313,6 +315,13 @@ TEST_CASE("Gloo goes through one NIC and the kernel's sockets on any network", "
                Contains(gloo ? " over 1 of 8 NICs of " : " over 8 NICs of "));
     CHECK(scenario.cluster.by_sockets == gloo);
   }
+  // Polaris' 72 % are those of libfabric, which Gloo does not take; 7 % are those of sockets.
+  const auto by_sockets = [&](const char* cluster) {
+    request.cluster = cluster;
+    return make_scenario(with_defaults(request, files), files).cluster.by_sockets;
+  };
+  CHECK(by_sockets("polaris"));
+  CHECK_FALSE(by_sockets("polaris-tcp"));
 }
 
 // In a ring one GPU of a node sends to the next node. In halving and doubling each sends to its

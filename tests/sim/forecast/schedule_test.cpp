@@ -80,6 +80,10 @@ TEST_CASE("two collectives run at a time over Gloo unless somebody says otherwis
   CHECK(with_usual_schedule(asked, files).network_streams == 1);
   CHECK(with_usual_schedule(of("ddp-nccl"), files).network_streams == 1);
   CHECK_FALSE(with_usual_schedule(of(""), files).network_streams);
+  // NCCL's collectives beside Gloo's costs are NCCL's still.
+  Request other = of("ddp-gloo");
+  other.collective = "nccl";
+  CHECK_FALSE(with_usual_schedule(other, files).network_streams);
 }
 
 TEST_CASE("a schedule does not win by what nobody saw of its software", "[schedule]") {

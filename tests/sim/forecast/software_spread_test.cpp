@@ -160,6 +160,8 @@ TEST_CASE("a small collective alone has widths of its own", "[spread]") {
   CHECK(widths(1 << 19, Outcome::AllGathered, small) == std::pair(0.05, 0.1));
   CHECK(widths(1 << 18, Outcome::AllGathered, small) == std::pair(0.2, 0.3));
   CHECK(widths(1024, Outcome::AllReduced, "") == std::pair(0.05, 0.1));
+  CHECK(widths(1024, Outcome::AllReduced, "small_scatter,30%,,x,,\n") == std::pair(0.05, 0.3));
+  CHECK(widths(1024, Outcome::AllReduced, "small_discrepancy,20%,,x,,\n") == std::pair(0.2, 0.1));
 }
 
 TEST_CASE("where one GPU's time is a guess, a run may be faster than it", "[spread]") {

@@ -97,6 +97,25 @@ TEST_CASE("a rank that owns parameters keeps the state of all of them", "[shardi
   CHECK(memory_of(scenario, make_plan(scenario)).optimizer == Bytes{12'000});
 }
 
+// Buckets two at a time; the time of Gloo's broadcasts counts the second that is under way.
+TEST_CASE("broadcasts go one at a time beside buckets that go two at a time", "[sharding]") {
+  Scenario scenario = toy::scenario();
+  scenario.overlap = true;
+  scenario.network_streams = 2;
+  scenario.sharding = parse_sharding("zero1");
+  scenario.owners_broadcast = true;
+  const Plan plan = make_plan(scenario);
+  int broadcasts = 0;
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind != StepKind::Collective) continue;
+    const bool broadcast = step.collective->outcome == Outcome::Broadcast;
+    broadcasts += broadcast;
+    CAPTURE(step.name);
+    CHECK(plan.streams_of(step.communicator) == (broadcast ? 1 : 2));
+  }
+  CHECK(broadcasts == 3);  // a tensor each
+}
+
 // The toy's 6000 elements, 24,000 bytes, of which c alone has 12,000.
 TEST_CASE("gradients that are copied into buckets take their memory twice") {
   Scenario scenario = toy::scenario();
