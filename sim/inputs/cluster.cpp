@@ -137,8 +137,8 @@ constexpr double kThroughHostDeviation = 0.45;
 
 bool has_peer_to_peer(const Cluster& cluster) {
   const NcclSettings& settings = cluster.nccl_settings;
-  if (cluster.intra.bandwidth >= kLeastOfNvlink) return settings.p2p;
-  return settings.p2p_by_pcie && !is_geforce(cluster.gpu);
+  if (cluster.intra.bandwidth >= kLeastOfNvlink) return settings.p2p();
+  return settings.p2p_by_pcie() && !is_geforce(cluster.gpu);
 }
 
 void send_through_host(Cluster& cluster) {

@@ -39,23 +39,30 @@ std::vector<std::string> allowed(std::string_view name, std::string_view value,
   return left;
 }
 
+std::int64_t number_of(std::string_view name, std::string_view value) {
+  try {
+    return parse_integer(value);
+  } catch (const ValueError& error) {
+    throw ValueError(std::string(name) + "=" + std::string(value) + ": " + error.what());
+  }
+}
+
 /// A whole number, bytes without a unit, as NCCL reads it.
 std::int64_t in_range(std::string_view name, std::string_view value, std::int64_t least) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
-  const std::int64_t number = parse_integer(value);
+  const std::int64_t number = number_of(name, value);
   if (number >= least && number <= kMost) return number;
   throw ValueError(std::string(name) + "=" + std::string(value) + " is not from " +
                    std::to_string(least) + " to " + std::to_string(kMost));
 }
 
-/// Peer-to-peer ends at a level. Logs have the level where the environment has NCCL_P2P_DISABLE=1.
-void end_peer_to_peer(NcclSettings& settings, std::string_view level) {
-  const std::string word = in_lower_case(level);
-  if (word != "loc" && word != "nvl")
-    throw ValueError("NCCL_P2P_LEVEL=" + std::string(level) +
-                     " is neither LOC nor NVL: other levels change no forecast");
-  settings.p2p = settings.p2p && word == "nvl";
-  settings.p2p_by_pcie = false;
+/// NCCL's old number 0 is LOC (ncclGetLevel in src/graph/paths.cc).
+PeerToPeer level_of(std::string_view value) {
+  const std::string word = in_lower_case(value);
+  if (word == "loc" || word == "0") return PeerToPeer::OverNothing;
+  if (word == "nvl") return PeerToPeer::OverNvlink;
+  throw ValueError("NCCL_P2P_LEVEL=" + std::string(value) +
+                   " is neither LOC nor NVL: other levels change no forecast");
 }
 
 struct Variable {
@@ -73,9 +80,13 @@ constexpr Variable kVariables[] = {
        s.protocols = allowed("NCCL_PROTO", value, kProtocols);
      }},
     {"NCCL_NVLS_ENABLE",
-     [](NcclSettings& s, std::string_view value) { s.nvls = parse_integer(value) != 0; }},
+     [](NcclSettings& s, std::string_view value) {
+       s.nvls = number_of("NCCL_NVLS_ENABLE", value) != 0;
+     }},
     {"NCCL_COLLNET_ENABLE",
-     [](NcclSettings& s, std::string_view value) { s.collnet = parse_integer(value) != 0; }},
+     [](NcclSettings& s, std::string_view value) {
+       s.collnet = number_of("NCCL_COLLNET_ENABLE", value) != 0;
+     }},
     {"NCCL_COLLNET_NODE_THRESHOLD",
      [](NcclSettings& s, std::string_view value) {
        s.collnet_nodes = static_cast<int>(in_range("NCCL_COLLNET_NODE_THRESHOLD", value, 0));
@@ -94,9 +105,10 @@ constexpr Variable kVariables[] = {
      }},
     {"NCCL_P2P_DISABLE",
      [](NcclSettings& s, std::string_view value) {
-       if (parse_integer(value) != 0) end_peer_to_peer(s, "LOC");
+       s.p2p_disabled = number_of("NCCL_P2P_DISABLE", value) == 1;
      }},
-    {"NCCL_P2P_LEVEL", end_peer_to_peer},
+    {"NCCL_P2P_LEVEL",
+     [](NcclSettings& s, std::string_view value) { s.p2p_level = level_of(value); }},
 };
 
 void set(NcclSettings& settings, std::string_view word) {

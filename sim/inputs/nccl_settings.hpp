@@ -8,6 +8,9 @@
 
 namespace gradcast {
 
+/// Links between GPUs of a node over which NCCL sends directly: NCCL_P2P_LEVEL.
+enum class PeerToPeer { OverNothing, OverNvlink, OverAll };
+
 struct NcclSettings {
   std::string text{};                     // as given: NAME=VALUE, with blanks between; "": none
   std::vector<std::string> algorithms{};  // of NCCL_ALGO, in lower case; empty: all
@@ -18,8 +21,12 @@ struct NcclSettings {
   Bytes buffer{4 << 20};                  // NCCL_BUFFSIZE: of each channel, for 8 chunks
   Bytes least_chunk{};                    // NCCL_DYNAMIC_CHUNK_SIZE; 0: NCCL's own
   int socket_threads = 0;                 // NCCL_SOCKET_NTHREADS
-  bool p2p = true;                        // NCCL_P2P_DISABLE, NCCL_P2P_LEVEL=LOC
-  bool p2p_by_pcie = true;                // the same, and NCCL_P2P_LEVEL=NVL
+  bool p2p_disabled = false;              // NCCL_P2P_DISABLE
+  PeerToPeer p2p_level = PeerToPeer::OverAll;
+
+  /// True if GPUs of a node send directly over NVLink, and the same over PCIe.
+  bool p2p() const { return !p2p_disabled && p2p_level != PeerToPeer::OverNothing; }
+  bool p2p_by_pcie() const { return !p2p_disabled && p2p_level == PeerToPeer::OverAll; }
 
   bool operator==(const NcclSettings&) const = default;
 };

@@ -243,7 +243,7 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   cluster.gpu_generation = generation_of(facts.device);
   if (cluster.gpu_generation != GpuGeneration::Unknown)
     sources["gpu_generation"] = "inferred: " + facts.device;
-  if (!facts.nccl_settings.p2p) {
+  if (!facts.nccl_settings.p2p()) {
     cluster.nvlink_sharp = YesNo::No;
   } else if (facts.nvlink_sharp) {
     cluster.nvlink_sharp = *facts.nvlink_sharp;

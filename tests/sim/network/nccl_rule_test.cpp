@@ -400,16 +400,39 @@ TEST_CASE("a setting is one of ten variables, with a value that NCCL reads", "[n
   CHECK_FALSE(parse_nccl_settings("NCCL_COLLNET_ENABLE=0").collnet);
   CHECK(parse_nccl_settings("NCCL_COLLNET_NODE_THRESHOLD=4").collnet_nodes == 4);
   CHECK(parse_nccl_settings("  NCCL_SOCKET_NTHREADS=2 ").socket_threads == 2);
-  CHECK(parse_nccl_settings("NCCL_P2P_DISABLE=0").p2p);
-  CHECK_FALSE(parse_nccl_settings("NCCL_P2P_DISABLE=1").p2p);
-  CHECK_FALSE(parse_nccl_settings("NCCL_P2P_LEVEL=LOC").p2p);
-  CHECK(parse_nccl_settings("NCCL_P2P_LEVEL=NVL").p2p);
-  CHECK_FALSE(parse_nccl_settings("NCCL_P2P_LEVEL=NVL").p2p_by_pcie);
   for (const char* wrong :
-       {"NCCL_P2P_LEVEL=SYS", "NCCL_P2P_DISABLE=yes", "NCCL_ALG=Ring", "NCCL_ALGO",
+       {"NCCL_P2P_LEVEL=SYS", "NCCL_P2P_LEVEL=1", "NCCL_ALG=Ring", "NCCL_ALGO",
         "NCCL_ALGO=", "NCCL_ALGO=Ringo", "NCCL_PROTO=^ll,ll128,simple", "NCCL_BUFFSIZE=8MiB",
         "NCCL_BUFFSIZE=0", "NCCL_DYNAMIC_CHUNK_SIZE=-1", "Ring"}) {
     CAPTURE(wrong);
     CHECK_THROWS_AS(parse_nccl_settings(wrong), ValueError);
+  }
+}
+
+// NCCL's ncclGetLevel (src/graph/paths.cc): NCCL_P2P_DISABLE=1 decides before the level, whose old
+// number 0 is LOC; 1 to 5 are PIX to SYS. Of a variable that is set twice the last value counts.
+TEST_CASE("two variables end peer-to-peer, over all links or over PCIe alone", "[nccl]") {
+  const auto left = [](const char* text) {
+    const NcclSettings settings = parse_nccl_settings(text);
+    return std::pair(settings.p2p(), settings.p2p_by_pcie());
+  };
+  const std::pair all(true, true), nvlink(true, false), none(false, false);
+  CHECK(left("NCCL_P2P_DISABLE=0") == all);
+  CHECK(left("NCCL_P2P_DISABLE=2") == all);
+  CHECK(left("NCCL_P2P_DISABLE=1") == none);
+  CHECK(left("NCCL_P2P_LEVEL=LOC") == none);
+  CHECK(left("NCCL_P2P_LEVEL=0") == none);
+  CHECK(left("NCCL_P2P_LEVEL=NVL") == nvlink);
+  CHECK(left("NCCL_P2P_DISABLE=1 NCCL_P2P_LEVEL=NVL") == none);
+  CHECK(left("NCCL_P2P_DISABLE=1 NCCL_P2P_DISABLE=0") == all);
+  CHECK(left("NCCL_P2P_DISABLE=1 NCCL_P2P_LEVEL=NVL NCCL_P2P_DISABLE=0") == nvlink);
+  CHECK(left("NCCL_P2P_LEVEL=LOC NCCL_P2P_LEVEL=NVL") == nvlink);
+}
+
+TEST_CASE("a value that is no number is named with its variable", "[nccl]") {
+  for (const char* name : {"NCCL_P2P_DISABLE", "NCCL_NVLS_ENABLE", "NCCL_BUFFSIZE"}) {
+    const std::string text = std::string(name) + "=yes";
+    CHECK_THROWS_WITH(parse_nccl_settings(text),
+                      Catch::Contains(text + ": 'yes' is not a whole number"));
   }
 }
