@@ -183,6 +183,24 @@ void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
   gpu_of(cluster, *others.parsed(others.read(kDevices, "devices"), load_devices));
 }
 
+/// Sends through the host's memory where the changes end peer-to-peer. What they say of the link
+/// itself holds. A file without peer-to-peer has the bandwidth that is left.
+void lose_peer_to_peer(Cluster& cluster, const Cluster& of_file, const Request& request) {
+  Cluster on_its_link = cluster;
+  // MPI and Gloo do not read NCCL's settings.
+  if (const auto ruled = find_ruled(request.collective); ruled && ruled->library != nullptr)
+    on_its_link.nccl_settings = {};
+  if (!has_peer_to_peer(of_file) || has_peer_to_peer(on_its_link)) return;
+  on_its_link.intra = of_file.intra;
+  if (has_peer_to_peer(on_its_link)) return;
+  on_its_link.nccl_settings = cluster.nccl_settings;
+  send_through_host(on_its_link);
+  for (const ClusterProperty& property : request.changed)
+    if (property.name == "intra_bandwidth" || property.name == "intra_latency")
+      set_property(on_its_link, property.name, property.value);
+  cluster = std::move(on_its_link);
+}
+
 /// The named cluster with the request's changes. Throws as make_scenario does.
 Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles& files) {
   Cluster cluster = *described_cluster(request, file, files);
@@ -204,9 +222,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   if (const GpuGeneration its = generation_named(cluster.gpu);
       changes("gpu") && !changes("gpu_generation") && its != GpuGeneration::Unknown)
     cluster.gpu_generation = its;
-  // A file whose settings say so has the bandwidth that is left.
-  if (has_peer_to_peer(of_file) && !has_peer_to_peer(cluster) && !changes("intra_bandwidth"))
-    send_through_host(cluster);
+  if (changes("gpu") || changes("nccl_settings")) lose_peer_to_peer(cluster, of_file, request);
   if (!changes("nics_per_node")) cluster.nics_per_node = of_file.nics_near(cluster.gpus_per_node);
   require_possible(cluster);
   return cluster;

@@ -135,22 +135,35 @@ constexpr double kThroughHostDeviation = 0.45;
 
 }  // namespace
 
+bool joined_by_nvlink(const Cluster& cluster) {
+  constexpr BytesPerSecond kLeastOfNvlink{20e9};
+  if (!is_geforce(cluster.gpu)) return cluster.intra.bandwidth >= kLeastOfNvlink;
+  // NCCL counts 40 GB/s for the bridge of two RTX 2080 Ti, and 48 for that of two RTX 3090.
+  constexpr BytesPerSecond kMostOfSlot{32e9};
+  const std::string slug = device_slug(cluster.gpu);
+  const bool has_bridge = slug.starts_with("rtx-2080") || slug.starts_with("rtx-3090");
+  return has_bridge && cluster.intra.bandwidth > kMostOfSlot;
+}
+
 bool has_peer_to_peer(const Cluster& cluster) {
   const NcclSettings& settings = cluster.nccl_settings;
-  if (cluster.intra.bandwidth >= kLeastOfNvlink) return settings.p2p();
+  if (joined_by_nvlink(cluster)) return settings.p2p();
   return settings.p2p_by_pcie() && !is_geforce(cluster.gpu);
+}
+
+void drop_deviation(Cluster& cluster, std::string_view property) {
+  std::erase_if(cluster.deviations, [&](const auto& its) { return its.property == property; });
 }
 
 void send_through_host(Cluster& cluster) {
   const BytesPerSecond between_sockets{cluster.host_cpu == HostCpu::Amd ? 16e9 : 10e9};
   static const std::string kIntra = "intra_bandwidth";
-  constexpr Seconds kPcieStep{5.7e-6};  // src/graph/tuning.cc
   // The generation may follow from the bandwidth.
   const GpuGeneration gpu = gpu_generation_of(cluster);
   cluster.intra.bandwidth = std::min(cluster.intra.bandwidth, between_sockets);
   cluster.intra.latency = std::max(cluster.intra.latency, kPcieStep);
   cluster.nvlink_sharp = YesNo::No;
-  std::erase_if(cluster.deviations, [](const auto& its) { return its.property == kIntra; });
+  drop_deviation(cluster, kIntra);
   cluster.deviations.push_back({kIntra, kThroughHostDeviation});
   if (gpu_generation_of(cluster) != gpu) cluster.gpu_generation = gpu;
 }

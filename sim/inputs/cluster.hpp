@@ -214,12 +214,19 @@ BytesPerSecond socket_rate(BytesPerSecond nic, double factor = 1);
 /// host's TCP, and a lower one InfiniBand.
 NetworkKind network_kind_of(const Cluster& cluster);
 
-/// Slower links inside a node are PCIe.
-inline constexpr BytesPerSecond kLeastOfNvlink{20e9};
+/// True if the GPUs of a node share a link as fast as NVLink, and may have one. A GeForce card has
+/// PCIe alone, but for RTX 20 and 30, whose bridge is faster than a slot of PCIe 4.0.
+bool joined_by_nvlink(const Cluster& cluster);
 
 /// True if NCCL sends directly between GPUs of a node. Its settings may forbid that, and drivers do
 /// for GeForce cards on PCIe (CANNOT Access Peer Device: NVIDIA/nccl#1127, NVIDIA/nccl-tests#117).
 bool has_peer_to_peer(const Cluster& cluster);
+
+/// A ring step over PCIe in NCCL's own model (src/graph/tuning.cc).
+inline constexpr Seconds kPcieStep{5.7e-6};
+
+/// Forgets how far off a property's value may be: another value is in its place.
+void drop_deviation(Cluster& cluster, std::string_view property);
 
 /// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's
 /// memory, across its sockets. They get no faster than NCCL takes these to be (src/graph/topo.h):

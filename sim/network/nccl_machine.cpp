@@ -100,7 +100,7 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   machine.nodes = nodes;
   machine.gpus_per_node = gpus_per_node;
   machine.plugin_latency = cluster.nccl_plugin_latency;
-  machine.nvlink = cluster.intra.bandwidth >= kLeastOfNvlink;
+  machine.nvlink = joined_by_nvlink(cluster) && cluster.nccl_settings.p2p();
   machine.ll128 = machine.nvlink && (nodes == 1 || network_kind_of(cluster) != NetworkKind::Tcp);
   machine.settings = cluster.nccl_settings;
   if (is_amd(machine.gpu)) {
@@ -108,7 +108,8 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
     if (machine.same_channels) return machine;
   }
   machine.nvls = cluster.nvlink_sharp == YesNo::Yes && machine.settings.nvls &&
-                 machine.gpu >= GpuGeneration::Hopper && machine.rccl == nullptr;
+                 machine.settings.p2p() && machine.gpu >= GpuGeneration::Hopper &&
+                 machine.rccl == nullptr;
   machine.nvswitch = cluster.nvlink_sharp == YesNo::Yes ||
                      (machine.nvlink && machine.gpu >= GpuGeneration::Ampere &&
                       cluster.gpus_per_node >= kLeastOfNvSwitch);

@@ -242,6 +242,23 @@ TEST_CASE("without overlap nothing is hidden, but in a pipeline", "[cli]") {
   CHECK_THAT(pipeline.err, Contains("--pipeline changes nothing here"));
 }
 
+TEST_CASE("simulate says which settings of NCCL have no use, and which cards no NVLink", "[cli]") {
+  const auto notes = [](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"simulate", "--model",  "resnet-50", "--cluster",
+                                       "dgx-a100", "--engine", "analytic"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return gradcast_with(arguments).err;
+  };
+  const std::string disabled = "NCCL_P2P_DISABLE=1";
+  for (const char* library : {"open-mpi", "gloo"})
+    CHECK_THAT(notes({"--nccl-settings", disabled, "--collective", library}),
+               Contains("--nccl-settings changes nothing here"));
+  CHECK_THAT(notes({"--nccl-settings", disabled}), !Contains("changes nothing"));
+  CHECK_THAT(notes({"--gpu", "rtx-4090"}), Contains("a node's rtx-4090 have no NVLink here"));
+  CHECK_THAT(notes({"--gpu", "rtx-4090", "--intra-bandwidth", "20GBps"}), !Contains("NVLink"));
+  CHECK_THAT(notes({"--gpu", "h100"}), !Contains("NVLink"));
+}
+
 TEST_CASE("a JSON answer names its inputs, arguments and version", "[cli]") {
   const Json document = simulated("analytic", {"--compressor", "topk"});
   CHECK(document["schema"]["name"] == "gradcast/simulate");

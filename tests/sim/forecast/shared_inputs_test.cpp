@@ -71,6 +71,48 @@ TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "
         16e9);
 }
 
+// A bandwidth and a latency hold if somebody says them. All else is as without peer-to-peer: no
+// NVLink SHARP, a step of 5.7 us, and the file's generation.
+TEST_CASE("a link's own numbers do not bring peer-to-peer back", "[shared]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto inside = [&](const std::string& cluster, const std::vector<ClusterProperty>& changed) {
+    Request request = resnet();
+    request.cluster = cluster;
+    request.changed = changed;
+    return make_scenario(request, files).cluster;
+  };
+  const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
+  const Cluster slow = inside("dgx-h100", {disabled, {"intra_bandwidth", "9GBps"}});
+  CHECK(slow.intra.bandwidth.value == 9e9);
+  CHECK(slow.intra.latency == Seconds{5.7e-6});
+  CHECK(slow.nvlink_sharp == YesNo::No);
+  CHECK(gpu_generation_of(slow) == GpuGeneration::Hopper);
+  const Cluster fast =
+      inside("dgx-h100", {disabled, {"intra_bandwidth", "22GBps"}, {"intra_latency", "4us"}});
+  CHECK(fast.intra.bandwidth.value == 22e9);
+  CHECK(fast.intra.latency == Seconds{4e-6});
+  CHECK(fast.nvlink_sharp == YesNo::No);
+  // NVLinks that somebody takes to be slow are NVLinks.
+  const ClusterProperty nvlink{"nccl_settings", "NCCL_P2P_LEVEL=NVL"};
+  CHECK(inside("dgx-h100", {nvlink, {"intra_bandwidth", "9GBps"}}).nvlink_sharp == YesNo::Yes);
+  // A DGX A100 of RTX 4090 has no NVLink; two RTX 3090 may have a bridge.
+  CHECK(inside("dgx-a100", {{"gpu", "rtx-4090"}}).intra.bandwidth.value == 16e9);
+  CHECK(has_peer_to_peer(inside("10gbe", {{"gpu", "rtx-3090"}, {"intra_bandwidth", "48GBps"}})));
+}
+
+TEST_CASE("NCCL's settings end the peer-to-peer of NCCL alone", "[shared]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request = resnet();
+  request.cluster = "dgx-a100";
+  request.changed = {{"nccl_settings", "NCCL_P2P_DISABLE=1"}};
+  for (const char* other : {"open-mpi", "gloo"}) {
+    request.collective = other;
+    CHECK(make_scenario(request, files).cluster.intra.bandwidth.value > 200e9);
+  }
+  request.collective = "nccl";
+  CHECK(make_scenario(request, files).cluster.intra.bandwidth.value == 16e9);
+}
+
 TEST_CASE("what a request changes is its scenario's alone", "[shared]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const Scenario before = make_scenario(resnet(), files);

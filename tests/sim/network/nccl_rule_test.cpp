@@ -436,3 +436,25 @@ TEST_CASE("a value that is no number is named with its variable", "[nccl]") {
                       Catch::Contains(text + ": 'yes' is not a whole number"));
   }
 }
+
+// LL128 needs NVLink. A slot of PCIe 4.0 carries up to 32 GB/s, the bridge of two RTX 3090 48.
+TEST_CASE("links of 20 GB/s are NVLink, but for GeForce cards and without peer-to-peer", "[nccl]") {
+  Cluster cluster;
+  cluster.gpus_per_node = 4;
+  const auto nvlink = [&](const char* gpu, double gigabytes, const char* settings = "none") {
+    cluster.gpu = gpu;
+    cluster.intra.bandwidth = BytesPerSecond{gigabytes * 1e9};
+    cluster.nccl_settings = parse_nccl_settings(settings);
+    const NcclMachine machine = nccl_machine(cluster, kUsualNccl, 1, 4);
+    CHECK(machine.ll128 == machine.nvlink);
+    return machine.nvlink;
+  };
+  CHECK(nvlink("v100", 24));
+  CHECK_FALSE(nvlink("v100", 12));
+  CHECK_FALSE(nvlink("v100", 24, "NCCL_P2P_LEVEL=LOC"));
+  CHECK(nvlink("v100", 24, "NCCL_P2P_LEVEL=NVL"));
+  CHECK_FALSE(nvlink("rtx-4090", 24));
+  CHECK_FALSE(nvlink("rtx-4090", 48));
+  CHECK_FALSE(nvlink("rtx-3090", 24));
+  CHECK(nvlink("rtx-3090", 48));
+}

@@ -100,6 +100,20 @@ void note_training(const Flags& flags, const Scenario& scenario) {
     flags.note("--synchronise changes nothing here: there is one micro-step (--accumulation)");
 }
 
+/// Notes settings of NCCL that nothing reads, and cards that send through the host's memory.
+void note_links(const Flags& flags, const Scenario& scenario) {
+  Cluster cluster = scenario.cluster;
+  if (flags.given("nccl-settings") && scenario.library != nullptr)
+    flags.note("--nccl-settings changes nothing here: the collectives are those of " +
+               std::string(scenario.library->name));
+  cluster.nccl_settings = {};
+  if (flags.given("gpu") && !flags.given("intra-bandwidth") && cluster.gpus_per_node > 1 &&
+      !has_peer_to_peer(cluster))
+    flags.note("a node's " + cluster.gpu +
+               " have no NVLink here, and no peer-to-peer over PCIe: they send through the host's "
+               "memory; --intra-bandwidth says what yours reach");
+}
+
 void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
                   const NoiseChoice& noise) {
   if (noise.replicas > 1 && !noise.noise.any() && scenario.count_spread == 0)
@@ -115,6 +129,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
                std::to_string(scenario.cluster.nics_per_node) +
                " NICs, which no library does: --collective nccl uses all of them");
   if (training) note_training(flags, scenario);
+  note_links(flags, scenario);
   if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.compresses())
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
   if (scenario.overlap && scenario.sharding.kind != Sharding::Fsdp && flags.given("pipeline"))
