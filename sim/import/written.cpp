@@ -62,17 +62,33 @@ std::string cluster_csv(const Imported& imported, const ImportedShape& shape, co
   return text;
 }
 
-/// The cluster that was measured without a training; `beside` is its file of measured times.
+/// The deviation of a property's value as cluster files write it; "" for none.
+std::string deviation_text(const Cluster& cluster, std::string_view property) {
+  for (const PropertyDeviation& its : cluster.deviations)
+    if (its.property == property)
+      return its.of_zero.empty() ? percent_to_text(its.share) : its.of_zero;
+  return "";
+}
+
+/// The cluster that was measured without a training; `beside` is its file of measured times. A
+/// column of deviations is left out where no value has one.
 std::string cluster_csv(const ImportedCluster& measured, const std::string& beside,
                         const std::vector<std::string>& provenance) {
-  std::string text = csv_comments(provenance) + csv_line({"property", "value", "source"});
+  std::string text = csv_comments(provenance);
+  const auto row = [&](std::string_view name, const std::string& value, const std::string& source,
+                       const std::string& deviation) {
+    std::vector<std::string> fields{std::string(name), value, source};
+    if (!measured.cluster.deviations.empty()) fields.push_back(deviation);
+    text += csv_line(fields);
+  };
+  row("property", "value", "source", "deviation");
   for (const PropertyRow& property : property_rows()) {
     if (const auto source = measured.sources.find(property.name); source != measured.sources.end())
-      text += csv_line(
-          {std::string(property.name), property.get(measured.cluster), one_line(source->second)});
+      row(property.name, property.get(measured.cluster), one_line(source->second),
+          deviation_text(measured.cluster, property.name));
     if (property.name == "measured_collectives" && !beside.empty())
-      text += csv_line({std::string(property.name), beside,
-                        "times as the imported files have them; none: forecasts by the model"});
+      row(property.name, beside,
+          "times as the imported files have them; none: forecasts by the model", "");
   }
   return text;
 }

@@ -142,6 +142,7 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
           Seconds{rounded_to(3, meeting(cluster, small, kLeastLatency, kMostLatency, true,
                                         [&](double value) { link.latency = Seconds{value}; }))};
   }
+  if (bandwidth) drop_deviation(cluster, of + "_bandwidth");
   if (bandwidth)
     measured.sources[of + "_bandwidth"] = least
                                               ? std::string(kLeast) + ", as another link binds them"
@@ -150,6 +151,7 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
   // NCCL's steps have a latency of their own, up to which a link's changes nothing.
   const bool none = link.latency.count() < 1.1 * kLeastLatency;
   if (none) link.latency = usual;
+  drop_deviation(cluster, of + "_latency");
   measured.sources[of + "_latency"] =
       none ? "a ring step in NCCL's own model: measured times of up to 64 KiB are no longer than "
              "with that"
@@ -181,6 +183,7 @@ void raise_inside(ImportedCluster& measured) {
   const double passing = bytes_of_ring(measured, true, cluster.nvlink_sharp == YesNo::Yes);
   if (passing <= cluster.intra.bandwidth.value) return;
   cluster.intra.bandwidth.value = rounded_to(4, passing);
+  drop_deviation(cluster, "intra_bandwidth");
   measured.sources["intra_bandwidth"] = kLeast;
 }
 

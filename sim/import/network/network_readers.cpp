@@ -43,7 +43,6 @@ constexpr std::array kFormats = {
 
 /// A ring step in NCCL's own model (src/graph/tuning.cc), in place of what was not measured.
 constexpr Seconds kNvlinkStep{3.4e-6};
-constexpr Seconds kPcieStep{5.7e-6};
 constexpr Seconds kNetworkStep{9.6e-6};
 /// A message over TCP between two hosts (platforms/10gbe.csv has its source).
 constexpr Seconds kTcpStep{26.6e-6};
@@ -119,8 +118,12 @@ BytesPerSecond inside_by(const NetworkFacts& facts) {
   return {*facts.nvlinks * nvlink_of(nvlink_generation(facts)).value};
 }
 
+/// Sources of a link that nccl_settings leave without peer-to-peer.
 constexpr const char* kThroughHost =
-    "not measured: nccl_settings end peer-to-peer; the host's memory, as NCCL counts its sockets";
+    "not measured: nccl_settings end peer-to-peer, and GPUs send through the host's memory; NCCL "
+    "takes this between two CPUs of a host";
+constexpr const char* kStepThroughHost =
+    "not measured: nccl_settings end peer-to-peer; a ring step over PCIe in NCCL's own model";
 
 /// The source of `inside_by`.
 std::string words_for_inside(const NetworkFacts& facts) {
@@ -177,11 +180,33 @@ void take_network(ImportedCluster& measured, NetworkFacts& facts) {
   }
   if (facts.nic_bandwidth) {
     cluster.nic.bandwidth = *facts.nic_bandwidth;
+    drop_deviation(cluster, "nic_bandwidth");
     measured.sources["nic_bandwidth"] = kSaidByFiles;
   }
   if (facts.nic_latency) {
     cluster.nic.latency = *facts.nic_latency;
+    drop_deviation(cluster, "nic_latency");
     measured.sources["nic_latency"] = kSaidByFiles;
+  }
+}
+
+/// The link inside nodes by the measured times, after nccl_settings ended its peer-to-peer.
+void derive_without_peer_to_peer(ImportedCluster& measured, const Cluster& machine,
+                                 NetworkFacts& facts) {
+  auto& sources = measured.sources;
+  if (machine.nvlink_sharp == YesNo::Yes)
+    sources["nvlink_sharp"] = "nccl_settings end peer-to-peer, which it needs";
+  if (measured.cluster.gpu_generation != machine.gpu_generation)
+    sources["gpu_generation"] = "inferred: intra_bandwidth of " + machine.name;
+  sources.erase("intra_bandwidth");
+  sources.erase("intra_latency");
+  derive_links(measured);  // the machine's other links have a source
+  sources.try_emplace("intra_bandwidth", kThroughHost);
+  sources.try_emplace("intra_latency", kStepThroughHost);
+  for (const char* property : {"intra_bandwidth", "intra_latency"}) {
+    const std::string& source = sources[property];
+    auto& notes = source.starts_with("derived") ? facts.notes.inferred : facts.notes.unknown;
+    notes.push_back(std::string(property) + ": " + source);
   }
 }
 
@@ -212,7 +237,7 @@ ImportedCluster measured_on(const Cluster& machine, NetworkFacts& facts) {
     measured.sources["nccl_settings"] = kSaidByFiles;
     if (direct && !has_peer_to_peer(measured.cluster)) {
       send_through_host(measured.cluster);
-      measured.sources["intra_bandwidth"] = kThroughHost;
+      derive_without_peer_to_peer(measured, machine, facts);
     }
   }
   const GpuGeneration generation = generation_of(facts.device);

@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/base/text_file.hpp"
+#include "sim/import/written.hpp"
+#include "sim/inputs/cluster_file.hpp"
 #include "tests/sim/import/nccl_tests_logs.hpp"
 #include "tests/sim/import/network_imports.hpp"
 
@@ -61,4 +64,61 @@ TEST_CASE("one node's times leave its NIC unknown, and that is said", "[network]
   CHECK_THAT(notes, Contains("nic_bandwidth: not measured: one node crosses no NIC; 100 Gbit/s is "
                              "assumed for several") &&
                         Contains("nic_latency: not measured: one node crosses no NIC"));
+}
+
+namespace {
+
+Cluster cluster_of_file(const char* name) {
+  return load_cluster(
+      read_text_file(std::filesystem::path(GRADCAST_SOURCE_DIR) / "platforms" / name));
+}
+
+/// The cluster file that an import writes.
+TextFile written(const Imported& imported) {
+  for (const TextFile& file : files_of(imported, "ours", shape_of(imported, {}), "my", {}).files)
+    if (file.path == "my/platforms/ours.csv") return file;
+  return {};
+}
+
+}  // namespace
+
+// 21 GB/s pass each of a DGX H100's GPUs. A link that is measured has no deviation.
+TEST_CASE("a named machine without peer-to-peer has the link that the times show", "[network]") {
+  const std::string disabled =
+      "node0:17:17 [0] NCCL INFO NCCL_P2P_LEVEL set by environment to LOC\n";
+  const double factor = 2 * 7. / 8;
+  std::string log = "all_reduce_perf\n" + kBegin + ranks(1, 8) + disabled + kHeader;
+  for (const std::int64_t bytes : {std::int64_t{1} << 30, std::int64_t{1} << 31})
+    log += nccl_row(bytes, static_cast<double>(bytes) * factor / 21e9 * 1e6, factor) + "\n";
+  const Imported imported = network_of({log}, {}, cluster_of_file("dgx-h100.csv"));
+  const ImportedCluster& measured = *imported.cluster;
+  CHECK(measured.cluster.intra.bandwidth.value == Approx(21e9).epsilon(0.05));
+  CHECK(measured.cluster.deviations.empty());
+  CHECK_THAT(measured.sources.at("intra_bandwidth"), Contains("derived"));
+  CHECK_THAT(measured.sources.at("intra_latency"), Contains("a ring step over PCIe"));
+  CHECK(measured.cluster.nvlink_sharp == YesNo::No);
+  CHECK_THAT(measured.sources.at("nvlink_sharp"), Contains("nccl_settings end peer-to-peer"));
+  CHECK(measured.sources.at("nic_bandwidth") == "as dgx-h100");
+  CHECK_THAT(written(imported).content, !Contains("source,deviation"));
+}
+
+// Times of 1 MB decide no bandwidth: the link stays NCCL's, with 45 % to either side.
+TEST_CASE("a link that nobody measured keeps its deviation in the written file", "[network]") {
+  const auto imported = [](const std::string& setting, const char* machine) {
+    return network_of({"all_reduce_perf\n" + kBegin + ranks(1, 8) + setting + kHeader +
+                       nccl_row(1'000'000, 300, 1.75) + "\n"},
+                      {}, cluster_of_file(machine));
+  };
+  const auto deviation_of = [](const Imported& its) {
+    const Cluster cluster = load_cluster(written(its));
+    REQUIRE(cluster.deviations.size() == 1);
+    CHECK(cluster.deviations[0].property == "intra_bandwidth");
+    return cluster.deviations[0].share;
+  };
+  CHECK(deviation_of(imported("", "rtx-4090-8gpu.csv")) == Approx(0.45));
+  const Imported disabled = imported(
+      "node0:17:17 [0] NCCL INFO NCCL_P2P_LEVEL set by environment to LOC\n", "dgx-1-v100.csv");
+  CHECK(deviation_of(disabled) == Approx(0.45));
+  CHECK_THAT(disabled.cluster->sources.at("intra_bandwidth"),
+             Contains("not measured: nccl_settings end peer-to-peer"));
 }
