@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string_view>
 
 #include "sim/inputs/cluster_properties.hpp"
@@ -21,6 +22,10 @@ constexpr double kMostOfSockets = 56. / 42;
 /// A link of which less is known is between 0.13 and 7.5 times its bandwidth all the same.
 constexpr double kMostDeviation = 1;
 
+/// What a slot of PCIe 4.0 carries: no link without NVLink is faster. Hopper and later GPUs have
+/// PCIe 5.0, over which eight RTX 5090 reached 28 GB/s (NVIDIA/nccl#1639): no end is capped there.
+constexpr double kMostOfPcie = 24e9;
+
 constexpr std::string_view kLink = "link of ";
 
 std::string name_of(const Cluster& cluster, const std::string& what) {
@@ -29,6 +34,22 @@ std::string name_of(const Cluster& cluster, const std::string& what) {
 
 bool is_stated(const Scenario& scenario, const std::string& property) {
   return std::ranges::find(scenario.stated, property) != scenario.stated.end();
+}
+
+/// The factor at the fast end, which is `factor` where the link's sources do not say less.
+double faster_by(const Cluster& cluster, const std::string& property, double factor) {
+  const double taken = cluster.intra.bandwidth.value;
+  const GpuGeneration gpu = gpu_generation_of(cluster);
+  const bool pcie_5 = gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell;
+  if (property != "intra_bandwidth" || taken >= kLeastOfNvlink.value || pcie_5) return factor;
+  return std::min(factor, kMostOfPcie / taken);
+}
+
+/// The cluster with a factor on a link's rate. NCCL chooses as without it.
+Cluster moved(const Cluster& cluster, const std::string& property, double factor) {
+  Cluster other = with_factor(cluster, property, factor);
+  other.chosen_on = std::make_shared<const Cluster>(cluster);
+  return other;
 }
 
 double nic_rate(const Cluster& cluster) { return cluster.node(0).nic.bandwidth.value; }
@@ -50,9 +71,10 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
     // To its NIC alone a GPU needs no peer-to-peer between GPUs.
     if (cluster.gpus_per_node == 1 && deviation.property.starts_with("intra_")) continue;
     const double factor = std::exp(std::min(deviation.share, kMostDeviation) * reach);
+    const double faster = faster_by(cluster, deviation.property, factor);
     doubts.push_back({name_of(cluster, deviation.property),
-                      with_factor(cluster, deviation.property, 1 / factor),
-                      with_factor(cluster, deviation.property, factor), factor, factor});
+                      moved(cluster, deviation.property, 1 / factor),
+                      moved(cluster, deviation.property, faster), factor, faster});
   }
   // The interval of a collective alone over TCP has the errors of such collectives.
   if (!cluster.by_sockets || cluster.nodes == 1 || scenario.payload.count > 0) return doubts;

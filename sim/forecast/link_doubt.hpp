@@ -10,7 +10,8 @@
 namespace gradcast {
 
 /// A link with the cluster at the slow and the fast end of the 90 % interval of what it reaches.
-/// Deviations of the logarithm that a file states end after `reach` of them.
+/// Deviations of the logarithm that a file states end after `reach` of them, PCIe 4.0 at what a
+/// slot carries. NCCL chooses at both ends as on the cluster itself.
 struct LinkDoubt {
   std::string name;  // "link of 25gbe: sockets"
   Cluster slow;
@@ -34,7 +35,7 @@ struct LinkTime {
   double below = 0;
 };
 
-/// By the times with the cluster as it is and at both ends. 0 where the link binds nothing.
+/// The time by those with the cluster as it is and at both ends. 0 where the link binds nothing.
 LinkTime link_time(const LinkDoubt& doubt, double reach,
                    const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is);
 

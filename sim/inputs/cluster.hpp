@@ -170,6 +170,10 @@ struct Cluster : NodeProperties {
   /// file: intervals ask for it, because a choice at the edge may be another one on the machine.
   bool by_runner_up = false;
 
+  /// The cluster that NCCL chooses for, where an interval moved rates of this one: NCCL knows what
+  /// links these are, and not what they reach. No property of a file. nullptr: this one.
+  std::shared_ptr<const Cluster> chosen_on{};
+
   /// Share of their bytes for which two ranks of Open MPI take turns where they may, else send both
   /// ways at once. No property of a file: exchanges measured alone ran from one extreme to the
   /// other on one machine (docs/proving.md). Forecasts take this; their

@@ -319,6 +319,8 @@ NcclEstimate estimate_of(const std::vector<NcclEstimate>& fastest_first, bool ru
 
 NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
                  Outcome outcome, Bytes bytes) {
+  if (cluster.chosen_on != nullptr)
+    return nccl_way(*cluster.chosen_on, version, layout, outcome, bytes);
   NcclWay way;
   way.machine = nccl_machine(cluster, version, layout.nodes(), layout.most_gpus());
   way.estimate = estimate_of(nccl_estimates(way.machine, outcome, bytes), cluster.by_runner_up);

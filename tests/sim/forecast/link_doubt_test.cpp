@@ -14,6 +14,7 @@
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/software_spread.hpp"
 #include "sim/inputs/collective_curve.hpp"
+#include "sim/network/nccl.hpp"
 
 using namespace gradcast;
 
@@ -65,12 +66,17 @@ TEST_CASE("a link's time is what half and twice its rate change", "[doubt]") {
   CHECK(link_time(doubt, kReach, bound_by_compute, at(10e9)).seconds == 0);
 }
 
-// 45 % to either side of 10 GB/s: e^(0.45 x 2.015) = 2.476, so from 4.04 to 24.8.
+// 45 % to either side of 10 GB/s: e^(0.45 x 2.015) = 2.476, so from 4.04 to 24.8. A slot of
+// PCIe 4.0 carries 24, and that of an RTX 5090 more: AMD's 16 GB/s times 2.476 are 39.6.
 TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measures it", "[doubt]") {
   const std::vector<LinkDoubt> doubts = doubts_on("rtx-4090-8gpu");
   REQUIRE(doubts.size() == 1);
   CHECK(doubts[0].slow.intra.bandwidth.value == Approx(4.04e9).epsilon(0.002));
-  CHECK(doubts[0].fast.intra.bandwidth.value == Approx(24.8e9).epsilon(0.002));
+  CHECK(doubts[0].fast.intra.bandwidth.value == Approx(24e9));
+  CHECK(doubts[0].faster == Approx(2.4));
+  CHECK(doubts_on("rtx-4090-8gpu-epyc")[0].fast.intra.bandwidth.value == Approx(24e9));
+  CHECK(doubts_on("rtx-4090-8gpu-epyc", {{"gpu", "rtx-5090"}, {"gpu_generation", "blackwell"}})[0]
+            .fast.intra.bandwidth.value == Approx(39.6e9).epsilon(0.002));
   CHECK(doubts_on("rtx-4090-8gpu", {{"intra_bandwidth", "10GBps"}}).empty());
   CHECK(doubts_on("dgx-a100").empty());
   CHECK(doubts_on("ib-100g", {{"gpus_per_node", "4"}}).size() == 1);
@@ -91,6 +97,22 @@ TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measur
   own.factor = 1.1;
   learned.stack = std::make_shared<const Stack>(own);
   CHECK(link_doubts(learned, kReach).empty());
+}
+
+// From 20 GB/s on links count as NVLink, whose LL128 a machine without any never takes.
+TEST_CASE("NCCL chooses at a link's ends what it chooses on the cluster as it is", "[doubt]") {
+  const Scenario scenario = scenario_on("rtx-4090-8gpu", {{"nodes", "2"}});
+  const auto way_on = [&](const Cluster& cluster) {
+    const NcclWay way =
+        nccl_way(cluster, *scenario.nccl, even_layout(2, 8), Outcome::AllReduced, Bytes{1 << 20});
+    return std::pair(way.estimate.algorithm, way.protocol);
+  };
+  const LinkDoubt doubt = link_doubts(scenario, kReach)[0];
+  CHECK(way_on(doubt.slow) == way_on(scenario.cluster));
+  CHECK(way_on(doubt.fast) == way_on(scenario.cluster));
+  Cluster nvlink = doubt.fast;
+  nvlink.chosen_on = nullptr;
+  CHECK(way_on(nvlink) != way_on(scenario.cluster));
 }
 
 // What sockets carry at most goes from 17 to 56 Gb/s. Of 94.15 Gb/s they reach 38, and at the ends
@@ -118,7 +140,7 @@ TEST_CASE("a run says what its link is taken to reach, where the NICs are no nar
     return assumed_words({}, scenario_on(cluster, {{"nodes", nodes}, {"gpus_per_node", "4"}}));
   };
   CHECK_THAT(words("25gbe", "1"), Catch::Contains("; GPUs of a node at 12GBps, not measured: the "
-                                                  "interval has 4.8GBps to 30GBps"));
+                                                  "interval has 4.8GBps to 24GBps"));
   CHECK_THAT(words("25gbe", "8"), !Catch::Contains("not measured"));
   CHECK_THAT(words("ib-100g", "8"), Catch::Contains("not measured"));
 }
