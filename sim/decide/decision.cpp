@@ -7,6 +7,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/thread_pool.hpp"
 #include "sim/forecast/estimates.hpp"
+#include "sim/forecast/link_doubt.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
@@ -205,9 +206,11 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
     raw.batch = decision.request.batch = fitting;
     plan_today();
   }
-  decision.assumed = assumed_words(decision.request, decision.now) + why;
   decision.forecast = evaluate(decision.now, engine);
   if (!decision.forecast.problem.empty()) throw ValueError(decision.forecast.problem);
+  const std::optional<SoftwareSpread>& spread = decision.forecast.doubt.spread;
+  decision.assumed = assumed_words(decision.request, decision.now) +
+                     (spread ? link_words(decision.now, *spread) : "") + why;
   if (decision.usable)
     decision.fitting = fitting_batches(dense_request(raw), decision.now, *decision.usable, files);
 

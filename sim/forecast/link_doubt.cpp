@@ -5,8 +5,13 @@
 #include <memory>
 #include <string_view>
 
+#include "sim/base/statistics.hpp"
+#include "sim/base/text.hpp"
+#include "sim/forecast/interval.hpp"
 #include "sim/inputs/cluster_properties.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/network/collective_time.hpp"
+#include "sim/network/measured_time.hpp"
 #include "sim/plan/stack.hpp"
 
 namespace gradcast {
@@ -28,8 +33,43 @@ constexpr double kMostOfPcie = 24e9;
 
 constexpr std::string_view kLink = "link of ";
 
-std::string name_of(const Cluster& cluster, const std::string& what) {
-  return std::string(kLink) + cluster.name + ": " + what;
+constexpr std::string_view kBy = " by ";  // a library that is not NCCL
+constexpr const char* kSockets = "sockets";
+constexpr const char* kIntra = "intra_bandwidth";
+
+/// Libraries reach different shares of one link.
+std::string name_of(const Scenario& scenario, const std::string& what) {
+  return std::string(kLink) + scenario.cluster.name + ": " + what +
+         (scenario.library == nullptr ? ""
+                                      : std::string(kBy) + std::string(scenario.library->name));
+}
+
+/// Collectives of a run that its library chooses; a named one is none.
+std::vector<Outcome> outcomes_of(const Scenario& scenario) {
+  const bool gathers = scenario.sharding.kind == Sharding::Fsdp && scenario.payload.count == 0;
+  if (!gathers && scenario.collective != nullptr) return {};
+  if (scenario.payload.count > 0) return {scenario.outcome};
+  if (!gathers && scenario.aggregation() == Aggregation::AllGather) return {Outcome::AllGathered};
+  if (scenario.sharding.kind == Sharding::None || scenario.all_reduces_gradients())
+    return {Outcome::AllReduced};
+  return {Outcome::Scattered, Outcome::AllGathered};
+}
+
+/// True if all of the run's collectives take times that were measured on the cluster.
+bool takes_measured(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  if (cluster.measured == nullptr) return false;
+  const MeasuredTimes times(cluster, scenario.nccl, scenario.library);
+  const std::vector<Outcome> outcomes = outcomes_of(scenario);
+  return !outcomes.empty() && std::ranges::all_of(outcomes, [&](Outcome outcome) {
+    return times.has(layout_of(cluster), outcome);
+  });
+}
+
+/// True for a collective alone whose stack has the errors of such collectives over TCP.
+bool has_errors_of_sockets(const Scenario& scenario) {
+  return scenario.payload.count > 0 && scenario.stack != nullptr &&
+         scenario.stack->name.starts_with("stack-nccl-tcp");
 }
 
 bool is_stated(const Scenario& scenario, const std::string& property) {
@@ -41,7 +81,7 @@ double faster_by(const Cluster& cluster, const std::string& property, double fac
   const double taken = cluster.intra.bandwidth.value;
   const GpuGeneration gpu = gpu_generation_of(cluster);
   const bool pcie_5 = gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell;
-  if (property != "intra_bandwidth" || taken >= kLeastOfNvlink.value || pcie_5) return factor;
+  if (property != kIntra || taken >= kLeastOfNvlink.value || pcie_5) return factor;
   return std::min(factor, kMostOfPcie / taken);
 }
 
@@ -56,13 +96,23 @@ double nic_rate(const Cluster& cluster) { return cluster.node(0).nic.bandwidth.v
 
 }  // namespace
 
+double interval_reach() {
+  static const double kReach = t_quantile((1 + kIntervalLevel) / 2, kSpreadDegrees);
+  return kReach;
+}
+
 bool is_link(const std::string& name) { return name.starts_with(kLink); }
+
+bool is_link_of_nccl(const std::string& name) {
+  const std::size_t what = name.rfind(": ");
+  return is_link(name) && what != std::string::npos && name.find(kBy, what) == std::string::npos;
+}
 
 std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   std::vector<LinkDoubt> doubts;
   const Cluster& cluster = scenario.cluster;
   const bool learned = scenario.stack != nullptr && scenario.stack->factor;
-  if (learned || cluster.measured != nullptr || !cluster.platform_file.empty()) return doubts;
+  if (learned || !cluster.platform_file.empty() || takes_measured(scenario)) return doubts;
   for (const PropertyDeviation& deviation : cluster.deviations) {
     if (deviation.share <= 0 || is_stated(scenario, deviation.property) ||
         !deviation.property.ends_with("_bandwidth") ||
@@ -72,19 +122,18 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
     if (cluster.gpus_per_node == 1 && deviation.property.starts_with("intra_")) continue;
     const double factor = std::exp(std::min(deviation.share, kMostDeviation) * reach);
     const double faster = faster_by(cluster, deviation.property, factor);
-    doubts.push_back({name_of(cluster, deviation.property),
+    doubts.push_back({name_of(scenario, deviation.property),
                       moved(cluster, deviation.property, 1 / factor),
                       moved(cluster, deviation.property, faster), factor, faster});
   }
-  // The interval of a collective alone over TCP has the errors of such collectives.
-  if (!cluster.by_sockets || cluster.nodes == 1 || scenario.payload.count > 0) return doubts;
+  if (!cluster.by_sockets || cluster.nodes == 1 || has_errors_of_sockets(scenario)) return doubts;
   Cluster slow = cluster;
   Cluster fast = cluster;
   slow.socket_factor = kLeastOfSockets;
   fast.socket_factor = kMostOfSockets;
   const double taken = nic_rate(cluster);
   doubts.push_back(
-      {name_of(cluster, "sockets"), slow, fast, taken / nic_rate(slow), nic_rate(fast) / taken});
+      {name_of(scenario, kSockets), slow, fast, taken / nic_rate(slow), nic_rate(fast) / taken});
   return doubts;
 }
 
@@ -98,6 +147,37 @@ LinkTime link_time(const LinkDoubt& doubt, double reach,
   const double seconds = std::max(longer / (doubt.slower - 1), shorter / (1 - 1 / doubt.faster));
   if (seconds <= 0) return {};
   return {seconds, std::log1p(longer / seconds) / reach, -std::log1p(-shorter / seconds) / reach};
+}
+
+std::string link_words(const Scenario& scenario, const SoftwareSpread& spread) {
+  constexpr double kMatters = 0.01;
+  const double reach = interval_reach();
+  const auto binds = [&](const std::string& name) {
+    return std::ranges::any_of(spread.terms, [&](const SpreadTerm& term) {
+      return term.name == name &&
+             term.seconds * std::expm1(term.deviation * reach) >= kMatters * spread.forecast;
+    });
+  };
+  const auto gigabytes = [](const Cluster& cluster) {
+    return number_to_text(rounded_to(2, cluster.intra.bandwidth.value / 1e9)) + "GBps";
+  };
+  std::string words;
+  for (const LinkDoubt& doubt : link_doubts(scenario, reach)) {
+    if (!binds(doubt.name)) continue;
+    if (doubt.name == name_of(scenario, kIntra))
+      words += "; GPUs of a node at " + gigabytes(scenario.cluster) +
+               ", not measured: the interval has " + gigabytes(doubt.slow) + " to " +
+               gigabytes(doubt.fast) + " (--intra-bandwidth says yours)";
+    if (doubt.name != name_of(scenario, kSockets)) continue;
+    const double taken = nic_rate(scenario.cluster);
+    const auto gigabits = [&](double rate) {
+      return number_to_text(rounded_to(2, rate * 8 / 1e9)) + "Gbps";
+    };
+    words += "; sockets at " + gigabits(taken) + ", not measured: the interval has " +
+             gigabits(taken / doubt.slower) + " to " + gigabits(taken * doubt.faster) +
+             " (--nic-share says yours)";
+  }
+  return words;
 }
 
 }  // namespace gradcast

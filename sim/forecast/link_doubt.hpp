@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/forecast/software_spread.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
+
+/// The ends of a 90 % interval lie so many deviations away.
+double interval_reach();
 
 /// A link with the cluster at the slow and the fast end of the 90 % interval of what it reaches.
 /// Deviations of the logarithm that a file states end after `reach` of them, PCIe 4.0 at what a
@@ -22,9 +26,12 @@ struct LinkDoubt {
 
 /// True for the name of a link's doubt.
 bool is_link(const std::string& name);
+/// True for one that nccl-tests would settle: NCCL's own, not that of another library.
+bool is_link_of_nccl(const std::string& name);
 
-/// The links of a run that nobody measured. None on a cluster with measured collectives, or with a
-/// stack that was learned on it: these times have the link in them. A value that somebody typed
+/// The links of a run that nobody measured. None where the run's collectives take measured times of
+/// the cluster, or with a stack that was learned on it: these have the link in them. A value that
+/// somebody typed
 /// (`Scenario::stated`) has no doubt either.
 std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach);
 
@@ -38,5 +45,9 @@ struct LinkTime {
 /// The time by those with the cluster as it is and at both ends. 0 where the link binds nothing.
 LinkTime link_time(const LinkDoubt& doubt, double reach,
                    const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is);
+
+/// "; GPUs of a node at 12GBps, not measured: the interval has 4.8GBps to 24GBps (...)": the links
+/// that make the interval 1 % of the forecast longer, or more; "" for none.
+std::string link_words(const Scenario& scenario, const SoftwareSpread& spread);
 
 }  // namespace gradcast

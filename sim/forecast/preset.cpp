@@ -9,14 +9,10 @@
 #include <utility>
 
 #include "sim/base/error.hpp"
-#include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/forecast/estimates.hpp"
-#include "sim/forecast/interval.hpp"
-#include "sim/forecast/link_doubt.hpp"
 #include "sim/forecast/schedule.hpp"
-#include "sim/forecast/software_spread.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/collective_curve.hpp"
 #include "sim/network/collective_choice.hpp"
@@ -233,24 +229,6 @@ std::string schedule_words(const Scenario& scenario) {
                   : words;
 }
 
-/// The range of a link inside nodes that nobody measured, if it may be slower than the NICs.
-std::string doubt_words(const Scenario& scenario) {
-  if (scenario.stack == nullptr || scenario.cluster.gpus_per_node == 1) return "";
-  const NodeProperties node = scenario.cluster.node(0);
-  const double leaves =
-      scenario.cluster.nodes == 1 ? INFINITY : node.nics_per_node * node.nic.bandwidth.value;
-  const auto rate = [](const Cluster& cluster) {
-    return number_to_text(rounded_to(2, cluster.intra.bandwidth.value / 1e9)) + "GBps";
-  };
-  const double reach = t_quantile((1 + kIntervalLevel) / 2, kSpreadDegrees);
-  for (const LinkDoubt& doubt : link_doubts(scenario, reach))
-    if (doubt.slow.intra.bandwidth < scenario.cluster.intra.bandwidth &&
-        doubt.slow.intra.bandwidth.value < leaves)
-      return "; GPUs of a node at " + rate(scenario.cluster) + ", not measured: the interval has " +
-             rate(doubt.slow) + " to " + rate(doubt.fast) + " (--intra-bandwidth says yours)";
-  return "";
-}
-
 }  // namespace
 
 bool names_gpu(const Cluster& cluster) {
@@ -329,7 +307,7 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
         (scenario.nccl && !rccl && cluster.network_sharp == YesNo::Yes ? ", to switches that add up"
                                                                        : "");
   }
-  words += schedule_words(scenario) + doubt_words(scenario);
+  words += schedule_words(scenario);
   if (cluster.measured != nullptr && cluster.ranks() > 1) {
     const CollectiveChoice choice(cluster, scenario.nccl, scenario.library);
     words += "; " +

@@ -152,12 +152,6 @@ void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
     if (term.forecast && sum > 0) term.seconds *= added / sum;
 }
 
-/// The ends of a 90 % interval lie so many deviations away.
-double reach() {
-  static const double kReach = t_quantile(1 - kTail, kSpreadDegrees);
-  return kReach;
-}
-
 /// The compressor's costs, where their table says how far they may be off.
 void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors& factors,
                const Engine& engine) {
@@ -170,8 +164,8 @@ void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors
   SpreadTerm costs;
   costs.name = "costs of " + std::string(inside.compressor->name);
   costs.seconds = std::max(0.0, timer.time_of(dearer) - timer.time_of(inside)) / (high - 1);
-  costs.deviation = std::log(factors.high) / reach();
-  costs.deviation_below = -std::log(factors.low) / reach();
+  costs.deviation = std::log(factors.high) / interval_reach();
+  costs.deviation_below = -std::log(factors.low) / interval_reach();
   costs.forecast = false;
   costs.of_physics = true;
   spread.terms.push_back(costs);
@@ -231,8 +225,9 @@ void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& eng
   turns.name = "turns of exchanges";
   // A part of it may hide behind compute.
   turns.seconds = std::max(time_at(inside.cluster.turns_share) - without, all / 10);
-  turns.deviation = std::log(all / turns.seconds) / reach();
-  turns.deviation_below = std::log(10) / reach();  // a tenth at the low end, which is nearly none
+  turns.deviation = std::log(all / turns.seconds) / interval_reach();
+  turns.deviation_below =
+      std::log(10) / interval_reach();  // a tenth at the low end, which is nearly none
   turns.forecast = false;
   turns.of_physics = true;
   spread.terms.push_back(turns);
@@ -240,7 +235,7 @@ void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& eng
 
 /// Links that nobody measured. The same in all runs on the cluster.
 void add_links(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
-  const std::vector<LinkDoubt> doubts = link_doubts(inside, reach());
+  const std::vector<LinkDoubt> doubts = link_doubts(inside, interval_reach());
   if (doubts.empty()) return;
   Timer timer(inside, engine);
   const auto time_on = [&](const Cluster& cluster) {
@@ -249,7 +244,7 @@ void add_links(SoftwareSpread& spread, const Scenario& inside, const Engine& eng
     return timer.time_of(other);
   };
   for (const LinkDoubt& doubt : doubts) {
-    const LinkTime time = link_time(doubt, reach(), time_on, inside.cluster);
+    const LinkTime time = link_time(doubt, interval_reach(), time_on, inside.cluster);
     if (time.seconds <= 0) continue;
     SpreadTerm link{doubt.name, time.seconds, time.above};
     link.deviation_below = time.below;

@@ -15,7 +15,8 @@ namespace {
 /// Half the range that a term may move an iteration by, as a share of the iteration.
 double reach_of(const SpreadTerm& term, double iteration) {
   constexpr double kDeviations = 2;  // Student's t of 5 degrees: 90 % lie within 2.015
-  const double below = term.deviation_below > 0 ? term.deviation_below : term.deviation;
+  const bool own = term.of_physics || term.deviation_below > 0;  // as draws take it
+  const double below = own ? term.deviation_below : term.deviation;
   const bool may_be_none = term.outside || term.presence < 1;
   const double high = std::exp(kDeviations * term.deviation);
   const double low = may_be_none ? 0 : std::exp(-kDeviations * below);
@@ -59,7 +60,9 @@ class Reaches {
     const std::size_t of = term.find(" of ");
     const std::string what = term.substr(0, of);
     if (what == "compute") return "one iteration of one GPU alone";
-    if (is_link(term)) return "what this cluster's links reach (nccl-tests, gradcast import)";
+    if (is_link_of_nccl(term))
+      return "what this cluster's links reach (nccl-tests, gradcast import)";
+    if (is_link(term)) return run_with("dense");  // by Gloo or MPI, which nccl-tests cannot run
     if (what == "costs")
       return "the kernels of " + term.substr(of + 4) + " on this GPU (gradcast calibrate)";
     if (what == "sizes")

@@ -31,6 +31,11 @@ class MeasuredTimes {
   MeasuredTimes(const Cluster& cluster, std::optional<NcclVersion> nccl,
                 const LibraryRule* library);
 
+  /// True if such a collective on such nodes rests on measured times.
+  bool has(const RankLayout& layout, Outcome outcome) const {
+    return basis_of(layout, outcome).has_value();
+  }
+
   /// 1 where nothing was measured. `payload` as CollectiveLoad counts it.
   double stretch(const RankLayout& layout, Outcome outcome, Bytes payload) const;
 

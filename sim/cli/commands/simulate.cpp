@@ -12,6 +12,7 @@
 #include "sim/cli/commands/simulate/numbers.hpp"
 #include "sim/cli/commands/simulate/settings.hpp"
 #include "sim/cli/commands/simulate/table.hpp"
+#include "sim/forecast/link_doubt.hpp"
 #include "sim/forecast/measured_like.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/request.hpp"
@@ -81,6 +82,9 @@ int simulate(int argc, const char* const* argv) {
         write_timeline(flags, timeline, {scenario, plan, engine, noise, files.inputs(), seed});
 
     Json settings = settings_of(scenario, request, plan, files, noise, forecast.result.engine);
+    if (forecast.doubt.spread)
+      settings["assumed"] =
+          assumed_words(request, scenario) + link_words(scenario, *forecast.doubt.spread);
     if (counts) settings.update(counts_settings(*counts));
     Json row = numbers_of(forecast, plan, noise);
     if (counts) row.update(counts_numbers(*counts));

@@ -14,6 +14,8 @@
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/software_spread.hpp"
 #include "sim/inputs/collective_curve.hpp"
+#include "sim/network/library_rule.hpp"
+#include "sim/network/measured_time.hpp"
 #include "sim/network/nccl.hpp"
 
 using namespace gradcast;
@@ -22,7 +24,8 @@ namespace {
 
 constexpr double kReach = 2.015;  // 95 % of Student's t of 5 degrees
 
-Scenario scenario_on(const std::string& cluster, const std::vector<ClusterProperty>& changed) {
+Scenario scenario_on(const std::string& cluster, const std::vector<ClusterProperty>& changed,
+                     bool with_stack = true) {
   static DataFiles files(GRADCAST_SOURCE_DIR);
   Request request;
   request.model = "gpt2-xl";
@@ -30,6 +33,7 @@ Scenario scenario_on(const std::string& cluster, const std::vector<ClusterProper
   request.changed = changed;
   request.compute = Seconds{0.5};  // else the GPU's time, which is derived, is the larger doubt
   request.today = true;
+  request.stack_given = !with_stack;
   return make_scenario(with_defaults(request, files), files);
 }
 
@@ -89,9 +93,6 @@ TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measur
   vague.cluster.deviations = {{"intra_bandwidth", 10}, {"intra_latency", 0.5}};
   REQUIRE(link_doubts(vague, kReach).size() == 1);
   CHECK(link_doubts(vague, kReach)[0].slower == Approx(std::exp(kReach)));
-  Scenario measured = scenario_on("rtx-4090-8gpu", {});
-  measured.cluster.measured = std::make_shared<const MeasuredCollectives>();
-  CHECK(link_doubts(measured, kReach).empty());
   Scenario learned = scenario_on("rtx-4090-8gpu", {});
   Stack own = *learned.stack;
   own.factor = 1.1;
@@ -135,14 +136,53 @@ TEST_CASE("what sockets reach of a fast NIC is not known well, of a slow one it 
   CHECK(doubts_on("dgx-h100", {{"nodes", "4"}}).empty());
 }
 
-TEST_CASE("a run says what its link is taken to reach, where the NICs are no narrower", "[doubt]") {
-  const auto words = [](const std::string& cluster, const std::string& nodes) {
-    return assumed_words({}, scenario_on(cluster, {{"nodes", nodes}, {"gpus_per_node", "4"}}));
+TEST_CASE("a run says what a link is taken to reach, where it binds the run", "[doubt]") {
+  const auto words = [](const Scenario& scenario) {
+    const Evaluation its = evaluate(scenario, *find_engine("analytic"));
+    return link_words(scenario, its.doubt.spread.value());
   };
-  CHECK_THAT(words("25gbe", "1"), Catch::Contains("; GPUs of a node at 12GBps, not measured: the "
-                                                  "interval has 4.8GBps to 24GBps"));
-  CHECK_THAT(words("25gbe", "8"), !Catch::Contains("not measured"));
-  CHECK_THAT(words("ib-100g", "8"), Catch::Contains("not measured"));
+  const auto on = [&](const std::string& cluster, const std::string& nodes) {
+    return words(scenario_on(cluster, {{"nodes", nodes}, {"gpus_per_node", "4"}}));
+  };
+  CHECK(on("25gbe", "1") ==
+        "; GPUs of a node at 12GBps, not measured: the interval has 4.8GBps to 24GBps "
+        "(--intra-bandwidth says yours)");
+  CHECK_THAT(on("25gbe", "8"), !Catch::Contains("GPUs of a node"));
+  CHECK_THAT(on("25gbe", "8"), Catch::StartsWith("; sockets at "));
+  CHECK_THAT(on("ib-100g", "8"), Catch::Contains("GPUs of a node"));
+  Scenario alone = scenario_on("100gbe", {{"nodes", "4"}}, false);
+  CHECK_THAT(words(alone), Catch::Contains("; sockets at 38Gbps, not measured: the interval has "
+                                           "17Gbps to 48Gbps (--nic-share says yours)"));
+  alone.trace = scaled_to(alone.trace, Seconds{100}, 1);  // which hides the network
+  CHECK(words(alone).empty());
+}
+
+TEST_CASE("measured times end the doubt of runs that take them", "[doubt]") {
+  const auto doubts = [](const std::string& library, Outcome outcome = Outcome::AllReduced) {
+    Scenario scenario = scenario_on("rtx-4090-8gpu", {});
+    auto measured = std::make_shared<MeasuredCollectives>();
+    measured->curve = {{std::string(curve_name(Outcome::AllReduced)), 1, 8, Bytes{1 << 20},
+                        "nccl-2.27.5", Seconds{1e-3}}};
+    measured->described = scenario.cluster;
+    scenario.cluster.measured = measured;
+    scenario.library = find_library_rule(library);
+    if (scenario.library != nullptr) scenario.nccl = std::nullopt;
+    if (outcome != Outcome::AllReduced) scenario.sharding.kind = Sharding::Fsdp;
+    return link_doubts(scenario, kReach).size();
+  };
+  CHECK(doubts("") == 0);
+  CHECK(doubts("gloo") == 1);
+  CHECK(doubts("", Outcome::AllGathered) == 1);
+}
+
+TEST_CASE("only the stack of collectives over TCP has the errors of sockets", "[doubt]") {
+  Scenario scenario = scenario_on("100gbe", {{"nodes", "4"}});
+  scenario.payload = Bytes{64 << 20};
+  CHECK(link_doubts(scenario, kReach).size() == 1);
+  Stack tcp = *scenario.stack;
+  tcp.name = "stack-nccl-tcp";
+  scenario.stack = std::make_shared<const Stack>(tcp);
+  CHECK(link_doubts(scenario, kReach).empty());
 }
 
 // 100 ms that err by 10 ms, and a dense run of 105. A slow link makes the dense run 40 ms longer at

@@ -92,7 +92,22 @@ TEST_CASE("What to measure is the run that holds the widest term", "[verdict]") 
   CHECK(first(none, with_term("per_collective_latency", 0.5, 1)) == "a dense run on this cluster");
   CHECK(first(none, with_term("link of 25gbe: sockets", 0.5, 1)) ==
         "what this cluster's links reach (nccl-tests, gradcast import)");
+  CHECK(first(none, with_term("link of 25gbe: sockets by gloo", 0.5, 1)) ==
+        "a dense run on this cluster");
   CHECK(first({}, {}) == "a dense run and one with topk on this cluster");
+}
+
+// A link of 0.5 s takes up to e^1 times as long: half of that range is 0.5 (e^1 - 1) / 2 = 0.43 s.
+// The other term takes e^-0.9 to e^0.9 times 0.5 s, half of which is 0.51. If the link might take
+// e^-1 times as long too, its half would be 0.59.
+TEST_CASE("A part of physics that may only take longer moves a run to one side alone",
+          "[verdict]") {
+  ForecastDoubt doubt = sure(1);
+  SpreadTerm link{"link of 25gbe: sockets", 0.5, 0.5};
+  link.of_physics = true;
+  doubt.spread->terms = {link, {"per_collective_latency", 0.5, 0.45}};
+  CHECK(measure_first("topk", {Seconds{1}, sure(1)}, {Seconds{1}, doubt}) ==
+        "a dense run on this cluster");
 }
 
 // Both runs have the same overhead: it moves neither past the other.

@@ -32,7 +32,8 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
   forecast.memory = memory_of(scenario, plan);
   forecast.latency = latency_sensitivity(scenario, plan);
   const Seconds jitter = (forecast.spread.p95 - forecast.spread.p05) / (2 * kDeviationsToP95);
-  forecast.interval = interval_of(scenario, plan, forecast.result, jitter);
+  forecast.doubt = doubt_of(scenario, plan, forecast.result, jitter);
+  forecast.interval = interval_of(forecast.result.iteration, forecast.doubt);
   if (scenario.stack == nullptr && scenario.population != nullptr)
     forecast.sends_by = words_of(transport_of(scenario.population->name));
   if (scenario.stack == nullptr && scenario.population_by_mpi != nullptr) {

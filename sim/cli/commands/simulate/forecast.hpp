@@ -33,6 +33,7 @@ struct IterationForecast {
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
   std::optional<LatencySensitivity> latency{};
   std::optional<ForecastInterval> interval{};
+  ForecastDoubt doubt{};        // from which the interval is made
   std::string_view sends_by{};  // what the interval assumes of software where no stack is named
   /// The interval if the software sends by MPI through the host. Only where no stack is named.
   std::optional<ForecastInterval> interval_by_mpi{};
