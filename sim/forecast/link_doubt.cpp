@@ -66,6 +66,13 @@ bool takes_measured(const Scenario& scenario) {
   });
 }
 
+/// True if the stack was learned on this cluster, or does not say on which it was.
+bool is_learned_here(const Scenario& scenario) {
+  if (scenario.stack == nullptr || !scenario.stack->factor) return false;
+  const std::vector<std::string>& on = scenario.stack->learned_on;
+  return on.empty() || std::ranges::find(on, scenario.cluster.name) != on.end();
+}
+
 /// True for a collective alone whose stack has the errors of such collectives over TCP.
 bool has_errors_of_sockets(const Scenario& scenario) {
   return scenario.payload.count > 0 && scenario.stack != nullptr &&
@@ -111,8 +118,8 @@ bool is_link_of_nccl(const std::string& name) {
 std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   std::vector<LinkDoubt> doubts;
   const Cluster& cluster = scenario.cluster;
-  const bool learned = scenario.stack != nullptr && scenario.stack->factor;
-  if (learned || !cluster.platform_file.empty() || takes_measured(scenario)) return doubts;
+  if (is_learned_here(scenario) || !cluster.platform_file.empty() || takes_measured(scenario))
+    return doubts;
   for (const PropertyDeviation& deviation : cluster.deviations) {
     if (deviation.share <= 0 || is_stated(scenario, deviation.property) ||
         !deviation.property.ends_with("_bandwidth") ||

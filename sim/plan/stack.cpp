@@ -342,6 +342,8 @@ Stack load_stack(const TextFile& file) {
     stack.sources = split_words(sources, ' ');
   if (const std::string without = comment_value(file, "without"); !without.empty())
     stack.without = split_words(without, ' ');
+  if (const std::string clusters = comment_value(file, "clusters"); !clusters.empty())
+    stack.learned_on = split_words(clusters, ' ');
   CsvReader rows(file, kStackColumns, kStackRequired);
   std::set<std::string> own;
   while (rows.next()) {

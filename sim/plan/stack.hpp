@@ -117,7 +117,8 @@ struct Stack {
   /// A factor on communication and software of the one cluster that the stack was learned on, in
   /// place of a discrepancy that nobody knows. `discrepancy` then says how sure the factor is.
   std::optional<double> factor{};
-  double discrepancy_below = 0;  // of lower factors; 0: as of higher ones
+  std::vector<std::string> learned_on{};  // names of the cluster's files; empty: it says none
+  double discrepancy_below = 0;           // of lower factors; 0: as of higher ones
   /// Kinds of the runs that it was learned from, and how long they took beside that. Each stands
   /// once.
   std::vector<KindFactor> kinds{};

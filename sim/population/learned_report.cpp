@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "sim/base/error.hpp"
 #include "sim/base/shell_word.hpp"
@@ -209,12 +210,15 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
   }
   Stack stack = learned.stack;
   stack.name = learned_name(measured);
+  std::set<std::string> clusters;
+  for (const FitRow& row : rows) clusters.insert(fs::path(row.run.cluster).stem().string());
   const std::vector<std::string> comments{
       "The software stack " + prior + " on one cluster, as " + std::to_string(rows.size()) +
           (rows.size() == 1 ? " run" : " runs") + " of " + measured + " show it.",
       "Learned by `gradcast learn`. What the runs say nothing of is as " + prior +
           " has it. model_factor is on all times of this cluster but one GPU's compute, "
           "kind_factor on all of runs that compute as long as the runs that were measured.",
+      "clusters: " + join({clusters.begin(), clusters.end()}, " "),
       "sources: " + join(stack.sources, " ")};
   made.push_back({"platforms/stack-" + stack.name + ".csv", stack_csv(stack, comments)});
   return made;

@@ -109,6 +109,7 @@ TEST_CASE("learn writes a stack and the cluster, and the command that uses them 
   CHECK_THAT(stack, Contains("model_factor,"));
   CHECK_THAT(stack, Contains("correlation,"));
   CHECK_THAT(stack, Contains("3 runs of my-runs"));
+  CHECK_THAT(stack, Contains("# clusters: mine\n"));
   CHECK_THAT(stack, Contains("sources: ") && Contains(" mine"));
   std::vector<std::string> words = next_of(ran.out);
   std::filesystem::remove(lab.path("mine.csv"));  // the folder is enough

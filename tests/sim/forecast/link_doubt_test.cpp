@@ -98,6 +98,12 @@ TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measur
   own.factor = 1.1;
   learned.stack = std::make_shared<const Stack>(own);
   CHECK(link_doubts(learned, kReach).empty());
+  own.learned_on = {"ours", "rtx-4090-8gpu"};
+  learned.stack = std::make_shared<const Stack>(own);
+  CHECK(link_doubts(learned, kReach).empty());
+  own.learned_on = {"ours"};
+  learned.stack = std::make_shared<const Stack>(own);
+  CHECK(link_doubts(learned, kReach).size() == 1);
 }
 
 // From 20 GB/s on links count as NVLink, whose LL128 a machine without any never takes.
