@@ -88,7 +88,7 @@ double faster_by(const Cluster& cluster, const std::string& property, double fac
   const double taken = cluster.intra.bandwidth.value;
   const GpuGeneration gpu = gpu_generation_of(cluster);
   const bool pcie_5 = gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell;
-  if (property != kIntra || taken >= kLeastOfNvlink.value || pcie_5) return factor;
+  if (property != kIntra || joined_by_nvlink(cluster) || pcie_5) return factor;
   return std::min(factor, kMostOfPcie / taken);
 }
 
