@@ -44,7 +44,7 @@ std::string name_of(const Scenario& scenario, const std::string& what) {
                                       : std::string(kBy) + std::string(scenario.library->name));
 }
 
-/// Collectives of a run that its library chooses; a named one is none.
+/// Collectives of a run whose algorithm its library chooses. If somebody named it, there are none.
 std::vector<Outcome> outcomes_of(const Scenario& scenario) {
   const bool gathers = scenario.sharding.kind == Sharding::Fsdp && scenario.payload.count == 0;
   if (!gathers && scenario.collective != nullptr) return {};
@@ -87,9 +87,10 @@ bool is_stated(const Scenario& scenario, const std::string& property) {
 double faster_by(const Cluster& cluster, const std::string& property, double factor) {
   const double taken = cluster.intra.bandwidth.value;
   const GpuGeneration gpu = gpu_generation_of(cluster);
-  const bool pcie_5 = gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell;
+  const bool pcie_5 =
+      gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell || is_amd(gpu);
   if (property != kIntra || joined_by_nvlink(cluster) || pcie_5) return factor;
-  return std::min(factor, kMostOfPcie / taken);
+  return std::min(factor, std::max(1.0, kMostOfPcie / taken));
 }
 
 /// The cluster with a factor on a link's rate. NCCL chooses as without it.
@@ -151,7 +152,8 @@ LinkTime link_time(const LinkDoubt& doubt, double reach,
   const double shorter = std::max(0.0, taken - time_on(doubt.fast));
   // Bytes that nothing hides take `seconds`, times or over the ratio of rates at the ends. What
   // compute hides shows at the slow end alone.
-  const double seconds = std::max(longer / (doubt.slower - 1), shorter / (1 - 1 / doubt.faster));
+  const double by_fast = doubt.faster > 1 ? shorter / (1 - 1 / doubt.faster) : 0;
+  const double seconds = std::max(longer / (doubt.slower - 1), by_fast);
   if (seconds <= 0) return {};
   return {seconds, std::log1p(longer / seconds) / reach, -std::log1p(-shorter / seconds) / reach};
 }

@@ -31,8 +31,7 @@ bool is_link_of_nccl(const std::string& name);
 
 /// The links of a run that nobody measured. None where the run's collectives take measured times of
 /// the cluster, or with a stack that was learned on it: these have the link in them. A value that
-/// somebody typed
-/// (`Scenario::stated`) has no doubt either.
+/// somebody typed (`Scenario::stated`) has no doubt either.
 std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach);
 
 /// The part of an iteration that a link takes, with deviations of the logarithm above and below.
@@ -42,7 +41,7 @@ struct LinkTime {
   double below = 0;
 };
 
-/// The time by those with the cluster as it is and at both ends. 0 where the link binds nothing.
+/// That part by the times with the cluster as it is and at both ends. 0 where the link binds nothing.
 LinkTime link_time(const LinkDoubt& doubt, double reach,
                    const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is);
 

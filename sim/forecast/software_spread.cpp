@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "kernels/normal_quantile.hpp"
@@ -277,13 +278,28 @@ std::vector<SoftwareSpread> by_choice(const SoftwareSpread& spread) {
   return both;
 }
 
-/// The spread without doubt about links; nullopt where there is none. A link that is slower than
-/// it is taken to be makes a run longer, and a run that compute binds no shorter if it is faster.
-/// So the doubt shifts draws to one side: intervals must not lose what lies on the other.
-std::optional<SoftwareSpread> with_known_links(SoftwareSpread spread) {
-  const auto links =
-      std::erase_if(spread.terms, [](const SpreadTerm& term) { return is_link(term.name); });
-  return links == 0 ? std::nullopt : std::optional(std::move(spread));
+/// The choices of links in doubt that may be known: none of them, each, several, all. A link that
+/// is slower than it is taken to be makes a run longer, and a run that compute binds no shorter if
+/// it is faster. So the doubt shifts draws to one side: intervals must not lose what lies on the
+/// other.
+std::vector<std::set<std::string>> choices_of_links(const SoftwareSpread& one,
+                                                    const SoftwareSpread& other) {
+  std::vector<std::set<std::string>> choices{{}};
+  std::set<std::string> links;
+  for (const SoftwareSpread* spread : {&one, &other})
+    for (const SpreadTerm& term : spread->terms)
+      if (is_link(term.name)) links.insert(term.name);
+  for (const std::string& link : links)
+    for (std::size_t i = choices.size(); i-- > 0;) {
+      choices.push_back(choices[i]);
+      choices.back().insert(link);
+    }
+  return choices;
+}
+
+SoftwareSpread with_known(SoftwareSpread spread, const std::set<std::string>& links) {
+  std::erase_if(spread.terms, [&](const SpreadTerm& term) { return links.contains(term.name); });
+  return spread;
 }
 
 /// The time of a collective alone may rest on measured ones of its cluster. Then these scatter, and
@@ -402,11 +418,13 @@ ForecastInterval whole_interval(const SoftwareSpread& spread) {
 }  // namespace
 
 ForecastInterval interval_of(const SoftwareSpread& spread) {
-  const ForecastInterval whole = whole_interval(spread);
-  const auto known = with_known_links(spread);
-  if (!known) return whole;
-  const ForecastInterval inner = whole_interval(*known);
-  return {std::min(whole.low, inner.low), std::max(whole.high, inner.high)};
+  ForecastInterval widest = whole_interval(spread);
+  for (const std::set<std::string>& known : choices_of_links(spread, spread)) {
+    if (known.empty()) continue;
+    const ForecastInterval each = whole_interval(with_known(spread, known));
+    widest = {std::min(widest.low, each.low), std::max(widest.high, each.high)};
+  }
+  return widest;
 }
 
 namespace {
@@ -478,17 +496,12 @@ RatioInterval chosen_interval(const SoftwareSpread& one, const SoftwareSpread& o
 
 RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
   RatioInterval widest{INFINITY, 0};
-  const auto widen = [&](const SoftwareSpread& first, const SoftwareSpread& second) {
-    for (const SoftwareSpread& its : by_choice(first))
-      for (const SoftwareSpread& others : by_choice(second)) {
+  for (const std::set<std::string>& known : choices_of_links(one, other))
+    for (const SoftwareSpread& its : by_choice(with_known(one, known)))
+      for (const SoftwareSpread& others : by_choice(with_known(other, known))) {
         const RatioInterval each = chosen_interval(its, others);
         widest = {std::min(widest.low, each.low), std::max(widest.high, each.high)};
       }
-  };
-  widen(one, other);
-  const auto its = with_known_links(one);
-  const auto others = with_known_links(other);
-  if (its || others) widen(its.value_or(one), others.value_or(other));
   return widest;
 }
 

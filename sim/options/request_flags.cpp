@@ -187,7 +187,7 @@ void add_request_flags(Flags& flags) {
             to_text(defaults.queue));
   flags.add("network-streams",
             "how many collectives of a communicator may run at the same time "
-            "(default: the stack's, with its collective: 2 of ddp-gloo, else 1)");
+            "(default: the stack's: 2 with ddp-gloo on Gloo, else 1)");
   flags.add("encode-stream",
             "stream on which compressors run: compute (after backward's kernels) or side",
             to_text(defaults.encode_stream));

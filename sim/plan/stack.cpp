@@ -343,7 +343,7 @@ Stack load_stack(const TextFile& file) {
   if (const std::string without = comment_value(file, "without"); !without.empty())
     stack.without = split_words(without, ' ');
   if (const std::string clusters = comment_value(file, "clusters"); !clusters.empty())
-    stack.learned_on = split_words(clusters, ' ');
+    stack.learned_on = split_words(clusters, ',');  // names may have blanks
   CsvReader rows(file, kStackColumns, kStackRequired);
   std::set<std::string> own;
   while (rows.next()) {

@@ -218,7 +218,7 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
       "Learned by `gradcast learn`. What the runs say nothing of is as " + prior +
           " has it. model_factor is on all times of this cluster but one GPU's compute, "
           "kind_factor on all of runs that compute as long as the runs that were measured.",
-      "clusters: " + join({clusters.begin(), clusters.end()}, " "),
+      "clusters: " + join({clusters.begin(), clusters.end()}, ","),
       "sources: " + join(stack.sources, " ")};
   made.push_back({"platforms/stack-" + stack.name + ".csv", stack_csv(stack, comments)});
   return made;

@@ -9,6 +9,7 @@
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/network/library_rule.hpp"
 
 namespace gradcast {
 namespace {
@@ -30,12 +31,18 @@ bool of_compressors(const std::string& flag) {
   return kFlags.contains(flag);
 }
 
+/// True for a collective that is chosen by size, here or by a library.
+bool is_chosen_by_size(const std::string& collective) {
+  return collective == "auto" || collective == "nccl" || collective == "rccl" ||
+         find_library_rule(collective) != nullptr;
+}
+
 /// The same point without compression. If it names an all-gather, the usual all-reduce replaces it.
 /// A collective that is chosen by size stays so, as in dense_twin.
 SweepSettings without_compression(const SweepSettings& settings) {
   SweepSettings dense;
   for (const auto& [flag, value] : settings)
-    if ((flag != "collective" || value == "auto") && !of_compressors(flag))
+    if ((flag != "collective" || is_chosen_by_size(value)) && !of_compressors(flag))
       dense.emplace_back(flag, value);
   return dense;
 }

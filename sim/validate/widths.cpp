@@ -127,8 +127,7 @@ std::string text_of(const OfStack& of, const Rows& all_rows) {
            of.where,
        "Made by scripts/validate from traces/measured-nccl-*.csv.",
        "A row's error is the logarithm of measured over forecast time. discrepancy is the root "
-       "mean "
-       "square of the logs' mean errors, scatter that of errors about their log's mean.",
+       "mean square of the logs' mean errors, scatter that of errors about their log's mean.",
        "A log is one source on one number of nodes. Each site (a cluster) weighs the same.",
        "Where fewer than " + std::to_string(kFewestSites) +
            " sites have rows of a size, its widths are the larger of its own and of all networks'.",

@@ -427,6 +427,21 @@ TEST_CASE("a point is compared with the dense run that `simulate` compares with"
   CHECK(swept["verdict"] == "surely does not pay");
 }
 
+// The dense run of Gloo's fp16 is Gloo's. A plain ring would go through all NICs of the node.
+TEST_CASE("the dense run of a point goes by the point's library", "[cli][sweep]") {
+  for (const char* library : {"gloo", "open-mpi"}) {
+    CAPTURE(library);
+    const std::string collective = std::string("--collective=") + library;
+    const std::vector<std::string> point = {
+        "--model=resnet-50", "--cluster=dgx-a100", "--nodes=2",     "--compressor=fp16",
+        collective,          "--engine=analytic",  "--format=json", "-q"};
+    const json swept = json::parse(gradcast_with(with({"sweep"}, point)).out)["results"][0];
+    const Words asked = with({"simulate", "--stack=population"}, point);
+    const json one = json::parse(gradcast_with(asked).out)["results"][0];
+    CHECK(swept["speedup_over_dense"] == one["speedup_over_dense"]);
+  }
+}
+
 TEST_CASE("a collective alone has no speedup over dense", "[cli][sweep]") {
   const Ran ran =
       gradcast_runs("sweep", "--payload=1MiB,2MiB", "--engine=analytic", "--format=json", "-q");

@@ -209,6 +209,33 @@ TEST_CASE("a doubtful link makes nothing surer", "[doubt]") {
   CHECK(interval_of(doubted).high > 1.1 * interval_of(dense).high);
   CHECK(speedup_interval(sparse, doubted).low == speedup_interval(sparse, dense).low);
   CHECK(speedup_interval(sparse, doubted).high > speedup_interval(sparse, dense).high);
+  // Nor does a second one beside it: the interval holds that of each alone.
+  SpreadTerm inside = link;
+  inside.name = "link of 25gbe: intra_bandwidth";
+  SoftwareSpread by_inside = dense;
+  by_inside.terms = {inside};
+  SoftwareSpread by_both = dense;
+  by_both.terms = {link, inside};
+  for (const SoftwareSpread& each : {dense, doubted, by_inside}) {
+    CHECK(speedup_interval(sparse, by_both).low <= speedup_interval(sparse, each).low);
+    CHECK(speedup_interval(sparse, by_both).high >= speedup_interval(sparse, each).high);
+  }
+}
+
+// 30 GB/s are more than a slot of PCIe 4.0 carries. The fast end is then that value.
+TEST_CASE("the range of a link holds the value that is taken", "[doubt]") {
+  Scenario scenario = scenario_on("rtx-4090-8gpu", {});
+  for (const double taken : {24e9, 30e9}) {
+    scenario.cluster.intra.bandwidth = {taken};
+    const std::vector<LinkDoubt> doubts = link_doubts(scenario, kReach);
+    REQUIRE(doubts.size() == 1);
+    CHECK(doubts[0].fast.intra.bandwidth.value == taken);
+    const LinkTime time = link_time(
+        doubts[0], kReach, [](const Cluster& c) { return 1e8 / c.intra.bandwidth.value; },
+        scenario.cluster);
+    CHECK(time.seconds == Approx(1e8 / taken));
+    CHECK(time.below == 0);
+  }
 }
 
 TEST_CASE("an interval holds what a doubtful link's ends would make of a run", "[doubt]") {
