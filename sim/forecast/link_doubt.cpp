@@ -27,7 +27,7 @@ constexpr double kMostOfSockets = 56. / 42;
 /// A link of which less is known is between 0.13 and 7.5 times its bandwidth all the same.
 constexpr double kMostDeviation = 1;
 
-/// What a slot of PCIe 4.0 carries: no link without NVLink is faster. Hopper and later GPUs have
+/// A slot of PCIe 4.0 carries this: no link without NVLink is faster. Hopper and later GPUs have
 /// PCIe 5.0, over which eight RTX 5090 reached 28 GB/s (NVIDIA/nccl#1639): no end is capped there.
 constexpr double kMostOfPcie = 24e9;
 
@@ -150,8 +150,8 @@ LinkTime link_time(const LinkDoubt& doubt, double reach,
   const double taken = time_on(as_it_is);
   const double longer = std::max(0.0, time_on(doubt.slow) - taken);
   const double shorter = std::max(0.0, taken - time_on(doubt.fast));
-  // Bytes that nothing hides take `seconds`, times or over the ratio of rates at the ends. What
-  // compute hides shows at the slow end alone.
+  // Bytes that nothing hides take `seconds`, times or over the ratio of rates at the ends. Bytes
+  // that compute hides show at the slow end alone.
   const double by_fast = doubt.faster > 1 ? shorter / (1 - 1 / doubt.faster) : 0;
   const double seconds = std::max(longer / (doubt.slower - 1), by_fast);
   if (seconds <= 0) return {};

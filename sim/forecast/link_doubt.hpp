@@ -41,7 +41,8 @@ struct LinkTime {
   double below = 0;
 };
 
-/// That part by the times with the cluster as it is and at both ends. 0 where the link binds nothing.
+/// A link's part, from the times with the cluster as it is and at both ends; 0 where it binds
+/// nothing.
 LinkTime link_time(const LinkDoubt& doubt, double reach,
                    const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is);
 

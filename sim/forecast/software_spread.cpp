@@ -418,9 +418,8 @@ ForecastInterval whole_interval(const SoftwareSpread& spread) {
 }  // namespace
 
 ForecastInterval interval_of(const SoftwareSpread& spread) {
-  ForecastInterval widest = whole_interval(spread);
+  ForecastInterval widest{Seconds{INFINITY}, Seconds{0}};
   for (const std::set<std::string>& known : choices_of_links(spread, spread)) {
-    if (known.empty()) continue;
     const ForecastInterval each = whole_interval(with_known(spread, known));
     widest = {std::min(widest.low, each.low), std::max(widest.high, each.high)};
   }

@@ -88,7 +88,7 @@ TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measur
   const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
   CHECK(doubts_on("dgx-a100", {disabled}).size() == 1);
   CHECK(doubts_on("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).empty());
-  // What a file says of latencies is of its fit; ten deviations would leave no link.
+  // A file's latencies are those of its fit; ten deviations would leave no link.
   Scenario vague = scenario_on("rtx-4090-8gpu", {});
   vague.cluster.deviations = {{"intra_bandwidth", 10}, {"intra_latency", 0.5}};
   REQUIRE(link_doubts(vague, kReach).size() == 1);
@@ -122,7 +122,7 @@ TEST_CASE("NCCL chooses at a link's ends what it chooses on the cluster as it is
   CHECK(way_on(nvlink) != way_on(scenario.cluster));
 }
 
-// What sockets carry at most goes from 17 to 56 Gb/s. Of 94.15 Gb/s they reach 38, and at the ends
+// Sockets carry 17 to 56 Gb/s at most. They reach 38 of 94.15 Gb/s, and at the ends
 // 1 / sqrt(1/17^2 + 1/94.15^2) = 16.7 and 48.1. Of 9.41 they reach 9.19, and 8.23 to 9.28.
 TEST_CASE("what sockets reach of a fast NIC is not known well, of a slow one it is", "[doubt]") {
   const auto ends = [](const std::string& cluster) {

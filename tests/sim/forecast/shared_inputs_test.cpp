@@ -38,16 +38,21 @@ TEST_CASE("scenarios share model, trace, costs and stacks as they are in their f
   CHECK(other.cluster.nodes == 8);
 }
 
+namespace {
+
+Cluster inside(const std::string& cluster, const std::vector<ClusterProperty>& changed) {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request = resnet();
+  request.cluster = cluster;
+  request.changed = changed;
+  return make_scenario(request, files).cluster;
+}
+
+}  // namespace
+
 // A DGX A100 has EPYCs, between which NCCL counts on 16 GB/s; between a DGX-1's Xeons 10. A step
 // over PCIe takes 5.7 us, over NVLink 3.4. The bandwidth alone would then make V100s of A100s.
 TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "[shared]") {
-  DataFiles files(GRADCAST_SOURCE_DIR);
-  const auto inside = [&](const std::string& cluster, const std::vector<ClusterProperty>& changed) {
-    Request request = resnet();
-    request.cluster = cluster;
-    request.changed = changed;
-    return make_scenario(request, files).cluster;
-  };
   const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
   const Cluster a100 = inside("dgx-a100", {disabled});
   CHECK(a100.intra.bandwidth.value == 16e9);
@@ -74,13 +79,6 @@ TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "
 // A bandwidth and a latency hold if somebody says them. All else is as without peer-to-peer: no
 // NVLink SHARP, a step of 5.7 us, and the file's generation.
 TEST_CASE("a link's own numbers do not bring peer-to-peer back", "[shared]") {
-  DataFiles files(GRADCAST_SOURCE_DIR);
-  const auto inside = [&](const std::string& cluster, const std::vector<ClusterProperty>& changed) {
-    Request request = resnet();
-    request.cluster = cluster;
-    request.changed = changed;
-    return make_scenario(request, files).cluster;
-  };
   const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
   const Cluster slow = inside("dgx-h100", {disabled, {"intra_bandwidth", "9GBps"}});
   CHECK(slow.intra.bandwidth.value == 9e9);
