@@ -26,14 +26,14 @@ class ClosedForms : public WholeCollectives {
 
  private:
   void carry_out(Job& job, std::size_t step) override {
-    CollectiveCourse course = collective_course(*planned_.of(step), topology_, software_, sharing_,
-                                                lead_of(job, step, events_.now()));
+    const CollectiveCourse& course =
+        planned_.course_of(step, topology_, software_, sharing_, lead_of(job, step, events_.now()));
     if (const int communicator = job.plan().steps[step].communicator;
         job.plan().streams_of(communicator) > 1) {
       share(links_.try_emplace(communicator, events_).first->second, course, job, step);
       return;
     }
-    set_lead(job, step, events_.now() + course.total, std::move(course.lead_seconds));
+    set_lead(job, step, events_.now() + course.total, course.lead_seconds);
     events_.in(course.total, [this, &job, step] { finish(job, step); });
   }
 

@@ -18,9 +18,8 @@ int parse_replicas(std::string_view text) { return parse_count_to(10'000, text);
 
 }  // namespace
 
-void add_engine_flag(Flags& flags, const std::string& usual) {
-  flags.add("engine", join(names(), " or "),
-            usual.empty() ? std::string(all_engines()[0].name) : usual);
+void add_engine_flag(Flags& flags) {
+  flags.add("engine", join(names(), " or "), std::string(all_engines()[0].name));
 }
 
 const Engine& chosen_engine(const Flags& flags) {

@@ -8,8 +8,8 @@
 
 namespace gradcast {
 
-/// `usual`: the engine that answers where none is named; "": the first of all.
-void add_engine_flag(Flags& flags, const std::string& usual = "");
+/// The first of all engines answers where none is named.
+void add_engine_flag(Flags& flags);
 
 /// The engine that was asked for, else the default. Throws UsageError for an unknown engine,
 /// MissingError for one this build lacks.

@@ -22,9 +22,6 @@
 namespace gradcast::commands {
 namespace {
 
-/// Twenty forecasts in a second or two; contention of several collectives is not seen.
-constexpr const char* kEngine = "analytic";
-
 double parse_positive(std::string_view text, const char* example) {
   const double value = parse_number(text);
   if (value > 0) return value;
@@ -53,7 +50,7 @@ Flags decide_flags() {
   add_jobs_flag(flags);
   add_request_flags(flags);
   add_transfer_flags(flags);
-  add_engine_flag(flags, kEngine);
+  add_engine_flag(flags);
   return flags;
 }
 

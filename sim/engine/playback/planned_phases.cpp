@@ -1,10 +1,6 @@
 #include "sim/engine/playback/planned_phases.hpp"
 
 #include <algorithm>
-#include <map>
-#include <utility>
-
-#include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
 namespace {
@@ -50,7 +46,7 @@ bool PlannedPhases::keep_one_node_exactly(const Topology& topology) {
 bool PlannedPhases::keep(const Topology& topology,
                          const std::function<bool(const PlanStep&, const Phase&)>& fits) {
   if (!topology.nodes_alike) return false;
-  std::map<decltype(phases_key(PlanStep{})), Phases> known;
+  std::map<Key, Phases> known;
   std::vector<Phases> kept(plan_.steps.size());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const PlanStep& step = plan_.steps[i];
@@ -76,6 +72,14 @@ Phases PlannedPhases::of(std::size_t step) const {
   const PlanStep& planned = plan_.steps[step];
   return std::make_shared<const std::vector<Phase>>(
       phases_in(planned.groups, *planned.collective, layout_, planned.load));
+}
+
+const CollectiveCourse& PlannedPhases::course_of(std::size_t step, const Topology& topology,
+                                                 const CollectiveSoftware& software, int sharing,
+                                                 const std::vector<double>& lead_seconds) {
+  const auto [at, added] = courses_.try_emplace({phases_key(plan_.steps[step]), lead_seconds});
+  if (added) at->second = collective_course(*of(step), topology, software, sharing, lead_seconds);
+  return at->second;
 }
 
 }  // namespace gradcast

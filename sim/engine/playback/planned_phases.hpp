@@ -2,12 +2,16 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/network/collective_time.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
 
@@ -32,13 +36,22 @@ class PlannedPhases {
   /// Phases of a collective. Messages that are kept have only their largest size.
   Phases of(std::size_t step) const;
 
+  /// Its course, where `lead_seconds` are those of `collective_course`. Must be asked for one
+  /// network. Layers of one shape send the same buckets, and only the first is computed.
+  const CollectiveCourse& course_of(std::size_t step, const Topology& topology,
+                                    const CollectiveSoftware& software, int sharing,
+                                    const std::vector<double>& lead_seconds);
+
  private:
+  using Key = decltype(phases_key(PlanStep{}));
+
   bool keep(const Topology& topology,
             const std::function<bool(const PlanStep&, const Phase&)>& fits);
 
   const Plan& plan_;
   const RankLayout& layout_;
   std::vector<Phases> kept_;  // by step; empty where none is kept
+  std::map<std::pair<Key, std::vector<double>>, CollectiveCourse> courses_;
 };
 
 }  // namespace gradcast
