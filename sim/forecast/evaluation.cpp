@@ -2,6 +2,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/thread_pool.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan_summary.hpp"
@@ -47,7 +48,12 @@ Evaluation answer_or_problem(const DataFiles& files, const std::function<Evaluat
 }
 
 Evaluation evaluate(const Asked& asked, const Engine& engine, DataFiles& files) {
-  return answer_or_problem(files, [&] { return evaluate(make_scenario(asked, files), engine); });
+  return answer_or_problem(files, [&] {
+    const Scenario scenario = make_scenario(asked, files);
+    Evaluation evaluation = evaluate(scenario, engine);
+    evaluation.assumed = assumed_words(asked.request, scenario);
+    return evaluation;
+  });
 }
 
 std::string content_of(const Asked& asked, const Engine& engine, DataFiles& files) {

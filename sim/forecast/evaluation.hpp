@@ -25,6 +25,7 @@ struct Evaluation {
   ForecastDoubt doubt{};       // what the interval is made from
   bool stacked = false;        // by a stack that was named
   Bytes memory{};              // a GPU's; with activations if they are known
+  std::string assumed{};       // what a request left open, as `assumed_words` has it
   std::string outside_seen{};  // terms of its stack, comma-separated: left at physics
 
   /// The doubt that a verdict is made from: that about a fitted cluster or about a stack that was

@@ -67,8 +67,9 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   // The reasons for the cluster's compute_speed and for the trace: both are compared themselves.
   request.speed_derived = nothing.speed_derived;
   request.others_trace = nothing.others_trace;
-  // No row says it, and only memory depends on it.
+  // Compared by what it makes of the trace.
   request.optimizer = nothing.optimizer;
+  // No row says it, and only memory depends on it.
   request.precision.activation = nothing.precision.activation;
   // It allows an answer beyond the cost table, and changes none.
   request.extrapolate = nothing.extrapolate;
@@ -106,6 +107,13 @@ bool same_compute(const MeasuredRun& run, const Scenario& scenario) {
   return std::abs(run.compute / scenario.compute() - 1) < 1e-3;
 }
 
+/// True if the run's optimizer is not that of its trace, which rows have.
+bool takes_another_step(const Request& request, DataFiles& files) {
+  if (!request.optimizer || request.payload) return false;
+  const auto trace = files.parsed(read_trace(request, files), load_iteration_trace);
+  return trace->optimizer.value_or(*request.optimizer) != *request.optimizer;
+}
+
 /// All measured runs of the project. None from a broken file: `list` and `selftest` name such a
 /// file, and a forecast does not need it.
 std::vector<MeasuredRun> readable_runs(DataFiles& files) {
@@ -134,6 +142,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
   usual.wire_bytes_per_element = usual_wire_bytes(scenario, request.value_type);
   const bool compresses = scenario.compresses();
   DataFiles others = files.beside();  // these files are not inputs of the forecast
+  if (takes_another_step(request, others)) return std::nullopt;
   const auto runs = files.made<std::vector<MeasuredRun>>("", [&] { return readable_runs(others); });
   for (const MeasuredRun& run : *runs) {
     if (run.batch != scenario.batch() || !same_compute(run, scenario)) continue;

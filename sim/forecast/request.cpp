@@ -487,6 +487,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
                        " micro-steps (accumulation): choose another of the two");
     if (batch / request.accumulation != scenario.trace->batch)
       scenario.trace = with_batch(scenario.trace, batch / request.accumulation);
+    if (request.optimizer && scenario.trace->optimizer != request.optimizer)
+      scenario.trace = with_optimizer(scenario.trace, *request.optimizer);
+    scenario.optimizer =
+        request.optimizer.value_or(scenario.trace->optimizer.value_or(scenario.optimizer));
     if (request.compute)
       scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
   }

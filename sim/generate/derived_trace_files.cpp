@@ -15,19 +15,21 @@
 namespace gradcast {
 namespace {
 
-/// The memory traffic of an optimizer that runs as one kernel.
-struct Optimizer {
+/// An optimizer whose step runs as one kernel.
+struct Update {
   std::string_view name;
-  double bytes;  // a parameter
+  Optimizer optimizer;
   std::string_view why;
+
+  int bytes() const { return update_bytes(optimizer); }  // a parameter
 };
 
-constexpr Optimizer kAdamW{"AdamW", 28,
-                           "reads parameter, gradient and two moments, writes all but the "
-                           "gradient, in fp32; in bf16 with a parameter in fp32 beside it as much"};
-constexpr Optimizer kSgd{"SGD with momentum", 20,
-                         "reads parameter, gradient and momentum, writes all but the gradient, in "
-                         "fp32"};
+constexpr Update kAdamW{"AdamW", Optimizer::Adam,
+                        "reads parameter, gradient and two moments, writes all but the "
+                        "gradient, in fp32; in bf16 with a parameter in fp32 beside it as much"};
+constexpr Update kSgd{"SGD with momentum", Optimizer::Momentum,
+                      "reads parameter, gradient and momentum, writes all but the gradient, in "
+                      "fp32"};
 
 bool is_transformer(const Network& network) {
   for (const Operator& each : network.architecture.operators())
@@ -40,7 +42,7 @@ struct Derived {
   const Network& network;
   const AssumedMfu& assumed;
   const Device& device;
-  const Optimizer& optimizer;
+  const Update& update;
   Model model;
 
   double peak() const { return device.bf16.value().value; }  // fp16's is the same
@@ -60,8 +62,9 @@ IterationTrace trace_of(const Derived& derived) {
   trace.device = derived.device.name;
   trace.batch = derived.assumed.batch;
   trace.activation_type = NumberType::Bf16;
+  trace.optimizer = derived.update.optimizer;
   trace.update = rounded_to_nanosecond(
-      Seconds{derived.optimizer.bytes * static_cast<double>(derived.model.elements()) /
+      Seconds{derived.update.bytes() * static_cast<double>(derived.model.elements()) /
               derived.bandwidth()});
   const double factor = derived.total() / raw;
   for (const TensorTime& time : tensor_times(operators, times))
@@ -95,10 +98,10 @@ std::vector<std::string> provenance(const Derived& derived) {
       "too.");
   lines.push_back("shares: a roofline (derived): each operator at " + peak + " or " + bandwidth +
                   " of 2-byte values, whichever is slower");
-  lines.push_back("The update is derived: " + std::string(derived.optimizer.name) +
-                  " of the whole model in one kernel, " + number_to_text(derived.optimizer.bytes) +
+  lines.push_back("The update is derived: " + std::string(derived.update.name) +
+                  " of the whole model in one kernel, " + std::to_string(derived.update.bytes()) +
                   " bytes a parameter at " + bandwidth + ":");
-  lines.push_back("  it " + std::string(derived.optimizer.why));
+  lines.push_back("  it " + std::string(derived.update.why));
   lines.emplace_back("Made by generate_data.");
   return lines;
 }

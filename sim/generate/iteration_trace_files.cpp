@@ -145,6 +145,7 @@ IterationTrace trace_of(const Network& network, const Total& total,
   trace.device = total.device.name;
   trace.batch = total.batch;
   trace.update = torch_update_time(model, total.device);
+  trace.optimizer = Optimizer::Momentum;
   ComputeTime raw;
   for (const ComputeTime& time : times) {
     raw.forward += time.forward;

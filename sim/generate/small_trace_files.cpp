@@ -46,6 +46,7 @@ IterationTrace trace_of(const Network& network, const PublishedGpu& device) {
   trace.device = device.name;
   trace.batch = kPaperBatch;
   trace.update = torch_update_time(model_of(network.name, network.architecture), device);
+  trace.optimizer = Optimizer::Momentum;
   for (const TensorTime& time :
        tensor_times(operators, launched_times(operators, trace.batch, device)))
     trace.tensors.push_back(

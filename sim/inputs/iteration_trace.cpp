@@ -46,6 +46,15 @@ void require_order(const CsvReader& rows, const IterationTrace& trace) {
   }
 }
 
+/// The optimizer in words like "AdamW" or "SGD, momentum 0.9"; of others nothing is known.
+std::optional<Optimizer> optimizer_named(const std::string& words) {
+  const std::string text = in_lower_case(words);
+  if (text.find("adam") != std::string::npos) return Optimizer::Adam;
+  if (text.find("momentum") != std::string::npos) return Optimizer::Momentum;
+  if (text.find("sgd") != std::string::npos) return Optimizer::Sgd;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Seconds IterationTrace::forward() const {
@@ -113,6 +122,7 @@ IterationTrace load_iteration_trace(const TextFile& file) {
   optional_comment("host", trace.host);
   if (!comment_value(file, "activations").empty())
     trace.activation_type = comment(file, "activations", parse_tensor_type, "bf16");
+  trace.optimizer = optimizer_named(comment_value(file, "optimizer"));
   CsvReader rows(file, kTraceColumns, kTraceRequired);
   const auto launch = [&](const char* column) {
     return Seconds{rows.text(column).empty() ? 0 : rows.number(column, 0, kLongestSeconds)};
@@ -151,6 +161,7 @@ std::string iteration_trace_csv(const IterationTrace& trace,
   }
   if (trace.activation_type)
     head.push_back("activations: " + std::string(to_text(*trace.activation_type)));
+  if (trace.optimizer) head.push_back("optimizer: " + to_text(*trace.optimizer));
   const bool order = trace.has_order();
   std::vector<std::string> columns(kTraceColumns.begin(), kTraceColumns.begin() + kTraceRequired);
   if (launches) columns.insert(columns.end(), {kTraceColumns[3], kTraceColumns[4]});
@@ -206,6 +217,13 @@ IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_step
   trace.update *= factor;
   trace.update_launch *= factor;
   trace.host *= factor;
+  return trace;
+}
+
+IterationTrace with_optimizer(IterationTrace trace, Optimizer optimizer) {
+  if (!trace.optimizer) return trace;
+  trace.update *= static_cast<double>(update_bytes(optimizer)) / update_bytes(*trace.optimizer);
+  trace.optimizer = optimizer;
   return trace;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/inputs/model.hpp"
+#include "sim/inputs/sharding.hpp"
 
 namespace gradcast {
 
@@ -36,6 +37,7 @@ struct IterationTrace {
   bool stated = false;              // scaled to what somebody says of the job's own GPU
   /// Type in which it computes, and so of what forward keeps. Not given: that of the parameters.
   std::optional<NumberType> activation_type{};
+  std::optional<Optimizer> optimizer{};  // whose step the update is, where the file says so
 
   Seconds forward() const;
   Seconds backward() const;
@@ -54,7 +56,8 @@ struct IterationTrace {
 };
 
 /// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
-/// `# device:`, `# batch:` and (optional) `# update:` and `# activations:` comment lines. The
+/// `# device:`, `# batch:` and (optional) `# update:`, `# optimizer:` and `# activations:` comment
+/// lines. The
 /// column backward_place is there if gradients are ready in another order than the reverse of
 /// forward. A run that waits for its host also has forward_launch_seconds,backward_launch_seconds,
 /// `# update_launch:` and
@@ -78,6 +81,10 @@ void put_in_backward_order(Model& model, IterationTrace& trace);
 /// The trace scaled to another total time, that of an iteration of so many micro-steps: every time
 /// is multiplied by iteration / trace.iteration(micro_steps).
 IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps = 1);
+
+/// The trace with another optimizer's step: its update scaled by `update_bytes`. Nothing changes
+/// where the trace does not say whose step it has.
+IterationTrace with_optimizer(IterationTrace trace, Optimizer optimizer);
 
 /// The trace for another batch: forward and backward scale with the images; the update and what the
 /// host takes stay as they are.

@@ -45,6 +45,12 @@ std::string word_of(const Words<Value, kCount>& words, const Value& sought) {
   return {};
 }
 
+constexpr int kFp32 = 4;  // bytes
+
+int moments_of(Optimizer optimizer) {
+  return optimizer == Optimizer::Adam ? 2 : optimizer == Optimizer::Momentum ? 1 : 0;
+}
+
 }  // namespace
 
 ShardingChoice parse_sharding(std::string_view text) {
@@ -127,10 +133,10 @@ Recompute parse_recompute(std::string_view text) { return parse_word(kRecompute,
 std::string to_text(Recompute recompute) { return word_of(kRecompute, recompute); }
 
 int state_bytes(Optimizer optimizer, int bytes_of_parameter) {
-  constexpr int kFp32 = 4;
-  const int moments = optimizer == Optimizer::Adam ? 2 : optimizer == Optimizer::Momentum ? 1 : 0;
   const int master = bytes_of_parameter < kFp32 ? 1 : 0;
-  return kFp32 * (moments + master);
+  return kFp32 * (moments_of(optimizer) + master);
 }
+
+int update_bytes(Optimizer optimizer) { return kFp32 * (3 + 2 * moments_of(optimizer)); }
 
 }  // namespace gradcast

@@ -97,4 +97,9 @@ void set_types(Model& model, const Precision& precision);
 /// parameters that have fewer bytes (ZeRO, section 3.1: 12 for Adam in mixed precision).
 int state_bytes(Optimizer optimizer, int bytes_of_parameter);
 
+/// Bytes of memory traffic of an update in one kernel, a parameter: it reads the parameter, the
+/// gradient and fp32 moments, and writes all but the gradient. In bf16 with a parameter in fp32
+/// beside it, it is as much.
+int update_bytes(Optimizer optimizer);
+
 }  // namespace gradcast

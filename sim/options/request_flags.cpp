@@ -51,8 +51,9 @@ void add_training_flags(Flags& flags) {
             "none; or full: each unit of the model but the last keeps its input alone, and its "
             "forward is computed again in backward (activation checkpointing)",
             "none");
-  flags.add("optimizer", "sgd, momentum or adam: what it keeps counts for memory, not for time",
-            "momentum");
+  flags.add("optimizer",
+            "sgd, momentum or adam: memory for what it keeps, and time for its step where the "
+            "trace says whose step it has (default: the trace's, else momentum)");
 }
 
 /// Fills that part of the request. Throws UsageError.
@@ -73,7 +74,7 @@ void read_training(const Flags& flags, Request& request) {
   type("sum-type", request.precision.sum);
   type("activation-type", request.precision.activation);
   request.recompute = flags.value("recompute", parse_recompute);
-  request.optimizer = flags.value("optimizer", parse_optimizer);
+  if (flags.given("optimizer")) request.optimizer = flags.value("optimizer", parse_optimizer);
 }
 
 std::string flag_of(std::string property) {

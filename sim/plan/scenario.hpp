@@ -63,7 +63,6 @@ struct RunChoices {
   int accumulation = 1;
   Synchronise synchronise = Synchronise::Usual;
   ShardingChoice sharding;
-  Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
   Recompute recompute = Recompute::None;
   /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
   /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
@@ -115,6 +114,7 @@ struct Scenario : RunChoices {
   Shared<Model> model;
   /// Trace of the batch that is run, or of one micro-step if there are several.
   Shared<IterationTrace> trace;
+  Optimizer optimizer = Optimizer::Momentum;  // the trace's update is its step
   /// ZeRO-1 and ZeRO-2: all ranks get the whole sums, as DeepSpeed does it, and not their shards.
   bool shards_all_reduced = false;
   /// ZeRO-1: each parameter is updated whole by one rank, which broadcasts it, as PyTorch's

@@ -216,6 +216,7 @@ Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& k
   const std::optional<ForecastInterval>& interval = answer.own.interval;
   row["interval_low_seconds"] = interval ? Json(interval->low.count()) : Json();
   row["interval_high_seconds"] = interval ? Json(interval->high.count()) : Json();
+  row["assumed"] = answer.own.assumed;
   row["outside_seen"] = alone ? "" : outside_seen_of(answer);
   row["evidence"] = answer.own.evidence;
   row["outside"] = answer.own.outside;
@@ -358,13 +359,27 @@ std::string opponent_words(const SweepPlan& plan) {
                "fastest (--against best).\n";
 }
 
+constexpr std::size_t kFewAssumptions = 3;
+
+/// The software and links that rows assume, where they are few.
+std::string assumed_lines(const std::vector<Json>& rows) {
+  const std::vector<std::string> texts = texts_of(rows, "assumed");
+  std::set<std::string> different(texts.begin(), texts.end());
+  different.erase("");
+  if (different.empty()) return "";
+  if (different.size() == 1) return "Assumed: " + *different.begin() + ".\n";
+  if (different.size() <= kFewAssumptions) return counted_lines(texts, "Assumed");
+  return "Assumed: " + std::to_string(different.size()) +
+         " set-ups of software and links (column assumed).\n";
+}
+
 /// The legend of the table's columns and marks.
 std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
   const auto any = [&](auto what) { return std::any_of(rows.begin(), rows.end(), what); };
   std::string text;
   if (any(compares))
     text += opponent_words(plan) + counted_lines(measures_of(rows), "Cannot be told");
-  text += counted_lines(texts_of(rows, "problem"), "No answer");
+  text += assumed_lines(rows) + counted_lines(texts_of(rows, "problem"), "No answer");
   if (any(has_both)) text += "Physics: the same without the costs of software.\n";
   if (any([](const Json& row) { return row.at("outside") != ""; }))
     text += "?  beside a time of physics: its costs lie beyond the cost table (column outside).\n";

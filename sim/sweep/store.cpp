@@ -84,6 +84,7 @@ Evaluation from_json(const Json& line) {
   evaluation.evidence = line.at("evidence");
   evaluation.outside = line.at("outside");
   if (line.contains("memory")) evaluation.memory = Bytes{whole(line, "memory", kMostCounted)};
+  if (line.contains("assumed")) evaluation.assumed = line.at("assumed");
   if (line.contains("outside_seen")) evaluation.outside_seen = line.at("outside_seen");
   if (line.contains("low")) {
     evaluation.interval = ForecastInterval{time(line, "low"), time(line, "high")};
@@ -174,6 +175,7 @@ std::string to_line(const std::string& key, const Evaluation& evaluation) {
   line["evidence"] = evaluation.evidence;
   line["outside"] = evaluation.outside;
   if (evaluation.memory.count > 0) line["memory"] = evaluation.memory.count;
+  if (!evaluation.assumed.empty()) line["assumed"] = evaluation.assumed;
   if (!evaluation.outside_seen.empty()) line["outside_seen"] = evaluation.outside_seen;
   if (evaluation.interval) {
     line["low"] = evaluation.interval->low.count();

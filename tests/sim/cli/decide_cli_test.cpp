@@ -44,6 +44,20 @@ TEST_CASE("decide counts the memory of the GPU that the cluster's file names", "
                Contains(memory));
 }
 
+// GPT-2's trace has AdamW's step, and AlexNet's that of SGD with momentum: two moments a parameter,
+// or one.
+TEST_CASE("decide counts the memory of the optimizer whose step the trace has", "[decide]") {
+  const auto memory = [](const std::string& model, std::vector<std::string> more) {
+    more.insert(more.end(), {"--model", model, "--cluster", "dgx-a100", "--preset", "today"});
+    return decide(more).out;
+  };
+  CHECK_THAT(memory("gpt2-small", {}),
+             Contains("parameters 0.5, gradients 0.5, optimizer (adam) 1.0,"));
+  CHECK_THAT(memory("gpt2-small", {"--optimizer", "momentum"}),
+             Contains("optimizer (momentum) 0.5,"));
+  CHECK_THAT(memory("alexnet", {}), Contains("optimizer (momentum) 0.2,"));
+}
+
 TEST_CASE("decide ranks what could be changed, and each verdict agrees with its interval",
           "[cli][decide]") {
   const UsersPreset users;

@@ -72,6 +72,23 @@ TEST_CASE("simulate says which flags of a sharding have no use", "[simulate]") {
 
 // FSDP divides parameters, gradients and momentum among 128 GPUs, and recomputation keeps little
 // else.
+TEST_CASE("simulate says which sharding the software does not have", "[simulate]") {
+  const auto notes = [](const std::string& stack, const std::string& sharding) {
+    return gradcast_with({"simulate", "--model", "resnet-50", "--cluster", "dgx-a100", "--stack",
+                          stack, "--sharding", sharding})
+        .err;
+  };
+  CHECK_THAT(notes("horovod-nccl", "zero1"), Contains("horovod-nccl has no --sharding zero1: "));
+  CHECK_THAT(notes("ddp-nccl", "fsdp"), Contains("ddp-nccl has no --sharding fsdp: "));
+  CHECK_THAT(notes("deepspeed-zero", "fsdp"), Contains("deepspeed-zero has no --sharding fsdp: "));
+  for (const auto& [stack, sharding] : {std::pair{"ddp-gloo", "zero1"},
+                                        {"deepspeed-zero", "zero2"},
+                                        {"deepspeed-zero3", "fsdp"},
+                                        {"fsdp2-nccl", "hsdp"},
+                                        {"horovod-nccl", "none"}})
+    CHECK_THAT(notes(stack, sharding), !Contains("has no --sharding"));
+}
+
 TEST_CASE("simulate says which run does not fit into its GPUs", "[simulate]") {
   const auto notes = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"simulate", "--preset", "today",    "--model", "llama-3-8b",
@@ -80,7 +97,7 @@ TEST_CASE("simulate says which run does not fit into its GPUs", "[simulate]") {
     return gradcast_with(words).err;
   };
   CHECK_THAT(notes({"--cluster", "dgx-h100"}),
-             Contains("llama-3-8b at batch 2 needs 230.2 GB of a GPU's 80.0 (h100-sxm; 10 % are "
+             Contains("llama-3-8b at batch 2 needs 262.4 GB of a GPU's 80.0 (h100-sxm; 10 % are "
                       "kept free): it does not fit"));
   CHECK_THAT(notes({"--cluster", "dgx-h100", "--sharding", "fsdp", "--recompute", "full"}),
              !Contains("does not fit"));

@@ -93,7 +93,7 @@ TEST_CASE("a run that exceeds its GPU's memory says so first", "[decide]") {
   asked.gpu_memory = Bytes{16'000'000'000};
   const Decision decision = decided(asked);
   CHECK_THAT(bound_words(decision),
-             Catch::StartsWith("memory: the run needs 86.3 GB, and 14.4 of a GPU's 16.0"));
+             Catch::StartsWith("memory: the run needs 92.5 GB, and 14.4 of a GPU's 16.0"));
   CHECK_THAT(decide_table(decision, asked, {}), Contains("does not fit in memory"));
 }
 

@@ -18,15 +18,14 @@ namespace {
 #define GRADCAST_NAMES_OF_A_REQUEST                                                               \
   model, trace, costs, costs_device, costs_of, cluster, changed, stack, events, compressor, mode, \
       collective, nccl, folder, costs_folder
-#define GRADCAST_VALUES_OF_A_REQUEST                                                       \
-  parameter, batch, compute, precision, broadcast_buffers, network_streams, value_type,    \
-      wire_bytes_per_element, wire_messages, payload, concurrent_jobs, today, stack_given, \
+#define GRADCAST_VALUES_OF_A_REQUEST                                                               \
+  parameter, batch, compute, precision, optimizer, broadcast_buffers, network_streams, value_type, \
+      wire_bytes_per_element, wire_messages, payload, concurrent_jobs, today, stack_given,         \
       others_trace, best_schedule, fusion_given, overlap_given, sharding_given
-#define GRADCAST_CHOICES                                                                           \
-  accumulation, synchronise, sharding, optimizer, recompute, framework_in_compute,                 \
-      gradient_copies, speed_derived, implementation, density, sent_share, selection, extrapolate, \
-      compressing, count_spread, seed, fusion, overlap, pipeline, queue, encode_stream,            \
-      encode_slowdown
+#define GRADCAST_CHOICES                                                                       \
+  accumulation, synchronise, sharding, recompute, framework_in_compute, gradient_copies,       \
+      speed_derived, implementation, density, sent_share, selection, extrapolate, compressing, \
+      count_spread, seed, fusion, overlap, pipeline, queue, encode_stream, encode_slowdown
 #define GRADCAST_REQUEST_MEMBERS \
   GRADCAST_NAMES_OF_A_REQUEST, GRADCAST_VALUES_OF_A_REQUEST, GRADCAST_CHOICES
 #define GRADCAST_AS_TEXT(...) #__VA_ARGS__
@@ -169,8 +168,8 @@ Request row_of_table2(const std::string& compressor) {
 }
 
 const std::set<std::string> kNeverCompared{
-    "extrapolate",  "fusion_given",   "overlap_given", "optimizer", "seed",   "speed_derived",
-    "others_trace", "sharding_given", "stack_given",   "today",     "folder", "costs_folder"};
+    "extrapolate",    "fusion_given", "overlap_given", "seed",   "speed_derived", "others_trace",
+    "sharding_given", "stack_given",  "today",         "folder", "costs_folder"};
 
 }  // namespace
 

@@ -1,7 +1,10 @@
 #include "sim/cli/commands/simulate/notes.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/family_costs.hpp"
@@ -80,8 +83,33 @@ void note_value_type(const Flags& flags, const Scenario& scenario) {
     flags.note("--value-type changes nothing here: --wire-bytes-per-element says what is sent");
 }
 
+/// Notes a sharding that the named software does not have.
+void note_sharding(const Flags& flags, const Scenario& scenario) {
+  if (!flags.given("sharding") || scenario.stack == nullptr) return;
+  struct Has {
+    std::string_view stack;  // how its name begins
+    std::vector<std::string_view> shardings;
+  };
+  static const Has kHas[] = {{"ddp-", {"zero1"}},
+                             {"horovod-", {}},
+                             {"mpi4py", {}},
+                             {"deepspeed-zero3", {"fsdp"}},
+                             {"deepspeed-zero", {"zero1", "zero2"}}};
+  const std::string sharding = to_text(scenario.sharding);
+  std::string_view stack = scenario.stack->name;
+  if (stack.starts_with(kStacks.prefix)) stack.remove_prefix(kStacks.prefix.size());
+  const auto its =
+      std::ranges::find_if(kHas, [&](const Has& has) { return stack.starts_with(has.stack); });
+  if (its == std::end(kHas) || sharding == "none" ||
+      std::ranges::find(its->shardings, sharding) != its->shardings.end())
+    return;
+  flags.note(std::string(stack) + " has no --sharding " + sharding +
+             ": deepspeed-zero has zero1 and zero2, fsdp2-nccl has fsdp and hsdp (--stack)");
+}
+
 /// Notes flags of another sharding than the run's, and of micro-steps where there is one.
 void note_training(const Flags& flags, const Scenario& scenario) {
+  note_sharding(flags, scenario);
   if (scenario.sharding.kind != Sharding::Fsdp)
     for (const char* flag : {"unit-size", "prefetch", "reshard-after-forward"})
       if (flags.given(flag))
