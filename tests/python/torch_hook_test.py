@@ -35,9 +35,9 @@ sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 import gradcast.torch as gt  # noqa: E402
 import made  # noqa: E402
 from gradcast.torch import _exchange  # noqa: E402
-from worlds import (ALL, BATCH, DENSITY, END, LONG, LOOK, RESUMED, SCALED, SENT, SENT_OF_16_BITS, TIMEOUT, flat, in_world,  # noqa: E402
-                    learning_rate_of, of_each_tensor, options_of, takes_density, world_of_a_late_thread, world_of_all,
-                    world_to_kill, world_to_resume)
+from worlds import (ALL, BATCH, DENSITY, DRAWING, END, LONG, LOOK, RESUMED, SCALED, SENT, SENT_OF_16_BITS, TIMEOUT,  # noqa: E402
+                    flat, in_world, learning_rate_of, of_each_tensor, options_of, takes_density, world_of_a_late_thread,
+                    world_of_all, world_to_kill, world_to_resume)
 
 PROGRAM = os.environ.get("GRADCAST_PROGRAM", str(ROOT / "build" / "gradcast"))
 ENVIRONMENT = {**os.environ, "GRADCAST_CONFIG": "none", "NO_COLOR": "1"}
@@ -113,6 +113,30 @@ class Processes(Folder):
                     self.assertGreaterEqual(answer["accuracy"], min(band) - margin)
                     self.assertLessEqual(answer["accuracy"], max(band) + margin)
 
+    def test_what_is_drawn_depends_on_seed_iteration_and_the_buckets_order_alone(self):
+        """Two trainings end at the same bits, on all processes. They are those of workers in one process, whose bucket
+        has DDP's order: that of the module in the first iteration, later that in which gradients become ready. Workers
+        in the module's order are `gradcast train`'s (below)."""
+        for size, answers in self.answers.items():
+            for number, options in enumerate(DRAWING):
+                with self.subTest(**options, processes=size):
+                    weights, orders = answers[0]["drawn"][number][0]
+                    for answer in answers:
+                        for again, _ in answer["drawn"][number]:
+                            self.assertTrue(torch.equal(again, weights))
+                    self.assertEqual([len(buckets) for buckets in orders], [1] * 4)
+                    net = made.LeNet5()
+                    shards = made.Shards(size, BATCH)
+                    workers = gt.Workers(size, net, made.optimizer(net, learning_rate_of(options["compressor"])),
+                                         gt.hook(**options))
+                    parameters = dict(net.named_parameters())
+                    for iteration, [order] in enumerate(orders):
+                        workers._names, workers._parameters = list(order), [parameters[name] for name in order]
+                        workers.step([lambda w=worker: made.loss_of(net, self.data, shards.batch_of(w, iteration))
+                                      for worker in range(size)])
+                    rounding = 1e-6 if options.get("shared_seed") else 0  # Gloo's all-reduce has an order of its own
+                    self.assertLessEqual(float((flat(net) - weights).abs().max()), rounding)
+
     def test_bytes_are_those_of_the_forecast(self):
         for size, answers in self.answers.items():
             for name in answers[0]["long"]:
@@ -138,12 +162,13 @@ class Processes(Folder):
                     self.assertEqual(by_rings(wire, 2), sent)
 
     def test_powersgd_sends_numbers_of_the_gradients_type_as_the_forecast_has_it(self):
-        for number, (options, flags) in enumerate(SENT_OF_16_BITS):
+        for number, (its_type, options, flags) in enumerate(SENT_OF_16_BITS):
             for answer in self.answers[2]:
-                wire, bytes_sent = answer["sent of 16 bits"][number]
-                self.assertEqual(bytes_sent, sum(its for _, its in wire))
-                payload, sent = forecast(self.folder, "powersgd", 2, [], [*flags, "--parameter-type", "bf16"])
-                self.assertEqual((bytes_sent, by_rings(wire, 2)), (payload, sent))
+                with self.subTest(type=its_type, **options):
+                    wire, bytes_sent = answer["sent of 16 bits"][number]
+                    self.assertEqual(bytes_sent, sum(its for _, its in wire))
+                    payload, sent = forecast(self.folder, "powersgd", 2, [], flags)
+                    self.assertEqual((bytes_sent, by_rings(wire, 2)), (payload, sent))
 
     def test_dense_by_the_hook_is_plain_ddp_to_the_bit(self):
         for answer in self.answers[2]:
@@ -247,13 +272,14 @@ class SimulatedWorkers(Folder):
 
     def test_what_powersgd_rounds_is_made_up_for(self):
         """Of one gradient again and again, the mean of what arrives comes to be that gradient, also where both workers'
-        numbers are rounded on the way. Of rank 1, a matrix of rank 12 takes some iterations."""
-        for dtype, mode in ((torch.bfloat16, "code"), (torch.bfloat16, "paper"), (torch.float16, "code"),
-                            (torch.float16, "paper")):
-            with self.subTest(dtype=dtype, mode=mode):
+        numbers are rounded on the way. Of rank 1, a matrix of rank 12 takes some iterations. A gradient of 30s has a P
+        of 30 x 30 x 240 where Q is as large as the gradient: fp16 ends at 65,504."""
+        for dtype, mode, size in ((torch.bfloat16, "code", 1), (torch.bfloat16, "paper", 1), (torch.float16, "code", 1),
+                                  (torch.float16, "paper", 1), (torch.float16, "paper", 30)):
+            with self.subTest(dtype=dtype, mode=mode, size=size):
                 torch.manual_seed(1)
                 net = torch.nn.Linear(20, 12, dtype=dtype)
-                wanted = [torch.randn(12, 20).to(dtype) for _ in range(2)]
+                wanted = [(size * torch.randn(12, 20)).to(dtype) for _ in range(2)]
                 workers = gt.Workers(2, net, torch.optim.SGD(net.parameters(), lr=0.0),
                                      gt.hook("powersgd", mode=mode, parameter=1))
                 arrived = torch.zeros(12, 20)

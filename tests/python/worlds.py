@@ -137,17 +137,36 @@ def sent_by(data, shards, rank, options, flags):
     return wire.asked, training.hook.bytes_sent_last
 
 
-SENT_OF_16_BITS = [({"compressor": "powersgd"}, []),
-                   ({"compressor": "powersgd", "mode": "paper", "parameter": 4}, ["--mode", "paper", "--parameter", 4])]
+# What these send is drawn by lot.
+DRAWING = [{"compressor": "randk", "density": DENSITY}, {"compressor": "rtopk", "density": DENSITY},
+           {"compressor": "randk", "density": DENSITY, "shared_seed": True}]
 
 
-def sent_of_16_bits(options):
-    """As `sent_by`, of bfloat16 gradients."""
+def drawn_training(data, shards, rank, options):
+    """Four steps, and the order of the bucket's parameters in each. The weights."""
+    training = Training(data, shards, rank, options)
+    orders = []
+    for iteration in range(4):
+        training.step(iteration)
+        orders.append(training.hook._done)
+    return flat(training.net), orders
+
+
+TYPES_OF_16_BITS = {"bf16": torch.bfloat16, "fp16": torch.float16}
+SENT_OF_16_BITS = [(its_type, options, ["--parameter-type", its_type, *flags]) for its_type in TYPES_OF_16_BITS
+                   for options, flags in (({"compressor": "powersgd"}, []),
+                                          ({"compressor": "powersgd", "mode": "paper", "parameter": 4},
+                                           ["--mode", "paper", "--parameter", 4]))]
+
+
+def sent_of_16_bits(its_type, options):
+    """As `sent_by`, of gradients of a type of 16 bits."""
     torch.manual_seed(dist.get_rank())
-    ddp, hook = wrapped(made.LeNet5().bfloat16(), options)
+    dtype = TYPES_OF_16_BITS[its_type]
+    ddp, hook = wrapped(made.LeNet5().to(dtype), options)
     for _ in range(3):
         with Wire() as wire:
-            ddp(torch.randn(4, 1, 28, 28, dtype=torch.bfloat16)).float().square().mean().backward()
+            ddp(torch.randn(4, 1, 28, 28, dtype=dtype)).float().square().mean().backward()
     return wire.asked, hook.bytes_sent_last
 
 
@@ -198,13 +217,14 @@ def overflow_before_another_exchange(data, shards, rank):
 def world_of_all(rank, size, data, shards, folder):
     names = ALL if LONG else SOME
     done = {"long": {name: long_training(data, shards, rank, size, name) for name in names}}
+    done["drawn"] = [[drawn_training(data, shards, rank, options) for _ in range(2)] for options in DRAWING]
     if size == 2:
         done["plain"] = short_training(data, shards, rank, {}, 4)[0]
         done["dense"] = short_training(data, shards, rank, {"compressor": "dense"}, 4)[0]
         done["per-tensor"] = {name: short_training(data, shards, rank, of_each_tensor(name), 4) for name in ALL}
         done["resumed"] = [short_training(data, shards, rank, options, END)[0] for options in RESUMED]
         done["sent"] = [sent_by(data, shards, rank, options, flags) for options, flags in SENT]
-        done["sent of 16 bits"] = [sent_of_16_bits(options) for options, _ in SENT_OF_16_BITS]
+        done["sent of 16 bits"] = [sent_of_16_bits(its_type, options) for its_type, options, _ in SENT_OF_16_BITS]
         done["twice"] = overflow_before_another_exchange(data, shards, rank)
         # PowerSGD draws Q in the first step, by a seed that counts iterations.
         done["scaled"] = [[scaled_training(data, shards, rank, options, overflows) for overflows in

@@ -54,8 +54,7 @@ def hook(compressor: str = "topk", density: float | None = None, *, parameter: f
 
     Gradients are float32, bfloat16 or float16, on the CPU or on an NVIDIA GPU, where the build has the CUDA kernels.
     Those read and write them as they are; the CPU's definitions take a float32 copy. Residuals and sums are float32,
-    but dense and PowerSGD send and add up numbers of the gradient's type, as PyTorch's hooks do (PowerSGD not those of
-    float16 in mode "paper": its Q is not normalised, and would leave that type's range).
+    but dense and PowerSGD send and add up numbers of the gradient's type, as PyTorch's hooks do.
     signSGD gives the optimizer votes of +1, 0 and -1: it needs a small learning rate.
     Parameters that DDP leaves out of its buckets are not compressed: those it is told to ignore, and those of
     delay_all_reduce_named_params. Sparse gradients are refused.

@@ -298,9 +298,7 @@ def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> 
     if corrects:
         wide.copy_(source)
     if family == "low-rank":
-        # In mode paper Q grows as the gradient, and P as its square, beyond what fp16 holds.
-        too_narrow = gradient.dtype == torch.float16 and settings.mode == "paper"
-        running = _low_rank(settings, group, wide, turn, torch.float32 if too_narrow else gradient.dtype)
+        running = _low_rank(settings, group, wide, turn, gradient.dtype)
     elif settings.shared_scale:
         running = _levels(settings, group, wide, turn)
     else:
@@ -420,6 +418,8 @@ def _low_rank(settings: Settings, group: Group, gradient: Tensor, turn: Turn, wi
     total = sum(numbers)
     thin = sum(number for number, its in zip(numbers, factors) if its.query >= 0)
     sent = group.coder.room("sent", total, torch.float32)
+    if wire == torch.float16 and settings.mode == "paper":
+        _normalise(queries, factors)
     group.coder.project(gradient, residual, queries, sent, _seeds(settings, group, turn, shared=True))
     if thin == 0:
         yield from _mean(group, "P", sent, turn, wire, [(0, total)], last=True)
@@ -431,6 +431,16 @@ def _low_rank(settings: Settings, group: Group, gradient: Tensor, turn: Turn, wi
         group.coder.project_back()
         yield from _mean(group, "Q", queries, turn, wire, [(0, queries.numel())], last=True)
     group.coder.restore()
+
+
+def _normalise(queries: Tensor, factors: Sequence[Factors]) -> None:
+    """Divides each matrix' Q by its norm. P is then no larger than a row of the gradient, and its columns, once they are
+    orthonormal, are the same. In mode paper Q is as large as the gradient, so P would be as its square: fp16 ends at
+    65,504."""
+    for its in factors:
+        if its.query >= 0:
+            query = queries[its.query:its.query + its.matrix.numbers()[1]]
+            query.div_(query.norm().clamp_min(1e-30))  # zeros stay: the first Q is drawn later
 
 
 def _mean(group: Group, name: str, numbers: Tensor, turn: Turn, wire: torch.dtype, parts: Sequence[tuple[int, int]],
