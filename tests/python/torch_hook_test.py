@@ -289,6 +289,20 @@ class SimulatedWorkers(Folder):
                 mean = sum(its.float() for its in wanted) / 2
                 self.assertLess(float((arrived - mean).norm() / mean.norm()), 0.1)
 
+    def test_parameters_without_elements_send_nothing(self):
+        """A layer of no outputs, say. DDP takes it."""
+        for name in ALL:
+            sent = []
+            for outputs in (None, 0):
+                torch.manual_seed(1)
+                net = torch.nn.Linear(4, 4)
+                if outputs is not None:
+                    net.empty = torch.nn.Linear(4, outputs)
+                workers = gt.Workers(2, net, torch.optim.SGD(net.parameters(), lr=0.1), gt.hook(name))
+                workers.step([lambda: net(torch.ones(4)).square().sum() + sum(p.sum() for p in net.parameters())] * 2)
+                sent.append((workers.bytes_sent, net.weight.tolist()))
+            self.assertEqual(*sent, name)
+
     def test_parameters_that_the_optimizer_lacks_do_not_add_up(self):
         """Their gradients would take the place of others' in a selection over the whole model."""
         def trained(held):

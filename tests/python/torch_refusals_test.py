@@ -106,6 +106,7 @@ class Refusals(unittest.TestCase):
         adam = torch.optim.SGD(net.parameters(), lr=1)
         self.refused(lambda: gt.Workers(0, net, adam, gt.hook()), "n is 0")
         self.refused(lambda: gt.Workers(2, torch.nn.ReLU(), adam, gt.hook()), "no parameter")
+        self.refused(lambda: gt.Workers(2, torch.nn.Linear(2, 0, bias=False), adam, gt.hook()), "no parameter")
         self.refused(lambda: gt.Workers(2, "net", adam, gt.hook()), "Module")
         self.refused(lambda: gt.Workers(2, net, None, gt.hook()), "optimizer")
         self.refused(lambda: gt.Workers(2, net, adam, "topk"), "hook")

@@ -95,7 +95,7 @@ class Group:
 
     @property
     def elements(self) -> int:
-        return self.parts[-1].first + self.parts[-1].elements
+        return self.parts[-1].first + self.parts[-1].elements if self.parts else 0
 
 
 class Memory:
@@ -122,11 +122,12 @@ class Memory:
         if settings.momentum_correction > 0:
             sizes["velocity"] = piece.elements
         if settings.its.family == "low-rank":
-            sizes["query"] = self._matrix(piece).numbers()[1]
+            sizes["query"] = self._matrix(piece).numbers()[1] if piece.elements > 0 else 0
         return sizes
 
     def _parts(self, number: int, pieces: Sequence[Piece]) -> list[Part]:
         low_rank = self._settings.its.family == "low-rank"
+        pieces = [piece for piece in pieces if piece.elements > 0]
         if self._settings.selection == "merged" and not low_rank:
             return _cut(0, sum(piece.elements for piece in pieces), number)
         factors = self._factors(pieces) if low_rank else {}
@@ -273,6 +274,8 @@ class Turn:
 def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
     """gradient: the group's elements, flat and contiguous: float32, bfloat16 or float16. In the end it is the mean over
     the workers (signSGD: the vote). Compressors compute in float32."""
+    if gradient.numel() == 0:
+        return _dense(gradient, turn)
     if turn.shows_overflow:
         nothing = group.coder.room("overflow", 1, gradient.dtype)  # kept until it is added
         torch.sum(gradient * 0, dim=0, keepdim=True, out=nothing)  # 0, or NaN

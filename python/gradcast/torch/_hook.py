@@ -53,7 +53,7 @@ def pieces_of(module: torch.nn.Module, ignored: Collection[str] = ()) -> list[Pi
         except InputError as error:
             raise InputError(f"parameter {name!r:.80}: {error}") from None
         pieces.append(Piece.of(name, len(pieces), parameter))
-    if not pieces:
+    if not any(piece.elements for piece in pieces):
         raise InputError("the module has no parameter that is trained")
     return pieces
 
