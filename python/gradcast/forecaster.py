@@ -66,6 +66,11 @@ def _text_of(name: str, value: object) -> str:
     raise InputError(f"{name}: {type(value).__name__} is no text, number, yes or no, or list of these")
 
 
+def text_of(name: str, value: object) -> str:
+    """Any setting's value as the command line writes it."""
+    return _text_of(name, _value(name, value))
+
+
 def _inputs_in(value: object) -> List[Input]:
     """The texts that a value names, also within a list."""
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, Input)]

@@ -77,12 +77,18 @@ class Cluster(Input):
     @classmethod
     def of(cls, name: str = "mine", **properties: object) -> "Cluster":
         """A cluster by its properties: Cluster.of(nodes=16, gpus_per_node=8, nic_bandwidth="200Gbps",
-        nic_latency="5us", intra_bandwidth="2400Gbps", intra_latency="5us")."""
-        if not properties:
+        nic_latency="5us", intra_bandwidth="2400Gbps", intra_latency="5us"). Values are those of settings: texts,
+        numbers, True and False, paths; None: not given."""
+        from .forecaster import text_of
+
+        given = {key: text_of(key, value) for key, value in properties.items() if value is not None}
+        if not given:
             raise InputError("a cluster needs properties, like nodes=16, gpus_per_node=8")
-        lines = ["property,value,source"]
-        lines += [f"{key},{value},given in Python" for key, value in properties.items()]
-        return cls("\n".join(lines) + "\n", name)
+        table = io.StringIO()
+        rows = csv.writer(table, lineterminator="\n")
+        rows.writerow(["property", "value", "source"])
+        rows.writerows([key, text, "given in Python"] for key, text in given.items())
+        return cls(table.getvalue(), name)
 
     @classmethod
     def from_file(cls: Type[Made], path: "str | os.PathLike[str]") -> Made:

@@ -97,6 +97,20 @@ class Answers(unittest.TestCase):
                                 intra_bandwidth="100Gbps", intra_latency="5us")
         self.assertEqual(gc.forecast("alexnet", cluster=cluster).row["ranks"], 8)
 
+    def test_properties_of_a_cluster_have_the_values_of_settings(self):
+        """True wrote "True", where a file has "yes"; a path with a comma was two fields."""
+        links = {"nic_bandwidth": "10Gbps", "nic_latency": "10us", "intra_bandwidth": "100Gbps", "intra_latency": "5us"}
+        in_python = gc.Cluster.of(nodes=2, gpus_per_node=4, nvlink_sharp=True, nic_share=None, **links)
+        as_texts = gc.Cluster.of(nodes="2", gpus_per_node="4", nvlink_sharp="yes", **links)
+        self.assertEqual(in_python.text, as_texts.text)
+        self.assertEqual(gc.forecast("alexnet", cluster=in_python).row["ranks"], 8)
+        table = pathlib.Path("/nowhere/times, of 2 nodes.csv")
+        with self.assertRaisesRegex(gc.InputError, "/nowhere/times, of 2 nodes.csv: cannot read this file"):
+            gc.forecast("alexnet", cluster=gc.Cluster.of(nodes=2, gpus_per_node=4, measured_collectives=table, **links))
+        for value in (object(), {}, b"2", [[2]]):
+            with self.assertRaisesRegex(gc.InputError, "^nodes: "):
+                gc.Cluster.of(nodes=value, **links)
+
     def test_the_profilers_trace_is_read_from_its_file(self):
         file = ROOT / "tests/sim/import/traces/resnet50-ddp-a100x2.json.gz"
         with self.assertWarnsRegex(UserWarning, "mine: not known: the batch"):
