@@ -103,11 +103,14 @@ SeenBox parse_box(const std::string& text) {
 }
 
 /// The numbers of a run that lie outside of one box.
-std::vector<std::string> beyond(const SeenBox& box, const Scenario& scenario, const Plan& plan) {
+std::vector<std::string> beyond(const SeenBox& box, const Scenario& scenario, const Plan& plan,
+                                HoldsFor holds) {
   std::vector<std::string> numbers;
   for (const SeenRange& range : box) {
     const double its = range.number->of(scenario, plan);
-    if (its >= range.low / kSeenReach && its <= range.high * kSeenReach) continue;
+    const bool larger_too = holds == HoldsFor::LargerToo &&
+                            (range.number->name == "bytes" || range.number->name == "ranks");
+    if (its >= range.low / kSeenReach && (larger_too || its <= range.high * kSeenReach)) continue;
     const std::string text = range.text();
     numbers.push_back(std::string(range.number->name) + " " + range.number->print(its) +
                       " (seen: " + text.substr(text.find('=') + 1) + ")");
@@ -154,10 +157,10 @@ void widen(SeenBox& seen, const SituationNumber& number, double value) {
 }
 
 std::string outside_of(const std::vector<SeenBox>& seen, const Scenario& scenario,
-                       const Plan& plan) {
+                       const Plan& plan, HoldsFor holds) {
   std::optional<std::vector<std::string>> least;
   for (const SeenBox& box : seen) {
-    const std::vector<std::string> numbers = beyond(box, scenario, plan);
+    const std::vector<std::string> numbers = beyond(box, scenario, plan, holds);
     if (!least || numbers.size() < least->size()) least = numbers;
   }
   return least ? join(*least, "; ") : "";

@@ -49,9 +49,13 @@ void widen(SeenBox& seen, const SituationNumber& number, double value);
 /// A number within this factor of a seen range counts as seen: nobody measures every size.
 inline constexpr double kSeenReach = 2;
 
+/// LargerToo: the rate of a host limits more bytes and more ranks than were seen, too. Without it
+/// a message above the seen sizes would cost less than one of them.
+enum class HoldsFor { Seen, LargerToo };
+
 /// The numbers by which a run lies outside of the seen ranges: "calls 161 (seen: 1)", joined by
 /// "; "; "" for none. With several boxes, the box counts that it leaves in the fewest numbers.
-std::string outside_of(const std::vector<SeenBox>& seen, const Scenario& scenario,
-                       const Plan& plan);
+std::string outside_of(const std::vector<SeenBox>& seen, const Scenario& scenario, const Plan& plan,
+                       HoldsFor holds = HoldsFor::Seen);
 
 }  // namespace gradcast

@@ -66,7 +66,9 @@ void apply_stack(Scenario& scenario) {
   const Plan plan = make_plan(scenario);
   for (const StackTerm* term : terms)
     scenario.stack_uses.push_back(
-        {term, term->quantity->get(scenario), outside_of(term->seen, scenario, plan)});
+        {term, term->quantity->get(scenario),
+         outside_of(term->seen, scenario, plan,
+                    term->quantity->inverse ? HoldsFor::LargerToo : HoldsFor::Seen)});
   for (const TermUse& use : scenario.stack_uses)
     if (use.outside.empty() && is_usual(*use.term))
       use.term->quantity->set(scenario, use.term->value);

@@ -193,6 +193,20 @@ TEST_CASE("a term acts where it was seen, and within a factor of two of that", "
         "encode_per_call of topk");
 }
 
+TEST_CASE("a host's rate limits larger messages, and more ranks, than were seen", "[stack]") {
+  // 6000 elements of top-k at density 0.01 are 60 values and 60 indices of 4 bytes: 480 bytes, on
+  // two ranks. The smallest message that counts as seen has half of the smallest one's bytes.
+  const auto left = [](const char* quantity, const char* seen) {
+    return outside_seen(on_stack(std::string(quantity) + ",8Gbps,,x,," + seen + ",\n"));
+  };
+  CHECK(left("reduction_bandwidth", "bytes=1..8 ranks=1").empty());
+  CHECK(left("staging_bandwidth", "bytes=1..8 ranks=1").empty());
+  CHECK(left("reduction_bandwidth", "bytes=960..4000 ranks=2").empty());
+  CHECK(left("reduction_bandwidth", "bytes=961..4000 ranks=2") == "reduction_bandwidth");
+  CHECK(outside_seen(on_stack("per_message_latency,9us,,x,,bytes=1..8 ranks=2,\n")) ==
+        "per_message_latency");
+}
+
 TEST_CASE("what two groups saw apart, nobody saw together", "[stack]") {
   // Three calls of up to 3,000 elements at density 0.01. One group saw one call, another three
   // calls at density 0.5: each number was seen, but not both.
