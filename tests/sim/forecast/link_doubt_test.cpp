@@ -87,6 +87,10 @@ TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measur
   CHECK(doubts_on("ib-100g", {{"gpus_per_node", "1"}}).empty());
   const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
   CHECK(doubts_on("dgx-a100", {disabled}).size() == 1);
+  // 60 % to either side of Intel's 10 GB/s: e^(0.6 x 2.015) = 3.350, so from 2.985. A quarter of a
+  // slot of PCIe 3.0, which four GPUs of one switch leave each other, is 3.
+  CHECK(doubts_on("dgx-1-v100", {disabled})[0].slow.intra.bandwidth.value ==
+        Approx(2.985e9).epsilon(0.002));
   CHECK(doubts_on("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).empty());
   // A file's latencies are those of its fit; ten deviations would leave no link.
   Scenario vague = scenario_on("rtx-4090-8gpu", {});

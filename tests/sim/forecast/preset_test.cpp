@@ -220,7 +220,8 @@ TEST_CASE("a GPU that is typed decides its generation, as nvidia-smi prints it t
     request.changed.push_back({"gpu", gpu});
     return gpu_generation_of(cluster_of(request, files));
   };
-  for (const char* gpu : {"NVIDIA A800-SXM4-80GB", "NVIDIA L40S", "NVIDIA GeForce RTX 4090"})
+  for (const char* gpu : {"NVIDIA A800-SXM4-80GB", "NVIDIA L40S", "NVIDIA GeForce RTX 4090",
+                          "NVIDIA L4", "NVIDIA A40", "NVIDIA RTX A6000"})
     CHECK(generation(gpu) == GpuGeneration::Ampere);
   for (const char* gpu : {"NVIDIA H800", "NVIDIA H20", "NVIDIA GH200 120GB"})
     CHECK(generation(gpu) == GpuGeneration::Hopper);
