@@ -35,6 +35,8 @@ std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scen
   const std::string made = implementation_of(scenario);
   for (const StackTerm& term : stack.terms) {
     if (!pays(*term.quantity, term.compressor, scenario)) continue;
+    // A single node crosses no NIC.
+    if (term.quantity->name == "nic_share" && scenario.cluster.nodes == 1) continue;
     if (!term.implementation.empty() && term.implementation != made) continue;
     if (made == kCpuImplementation && term.quantity->name == "staging_bandwidth") continue;
     if (std::find(scenario.stated.begin(), scenario.stated.end(), term.quantity->name) !=

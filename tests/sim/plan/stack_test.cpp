@@ -207,6 +207,19 @@ TEST_CASE("a host's rate limits larger messages, and more ranks, than were seen"
         "per_message_latency");
 }
 
+TEST_CASE("a single node's run has no share of a NIC to be told of", "[stack]") {
+  const auto uses = [](int nodes) {
+    Scenario scenario = toy::scenario("topk");
+    scenario.cluster.nodes = nodes;
+    scenario.cluster.gpus_per_node = 4 / nodes;
+    scenario.stack = std::make_shared<const Stack>(stack("nic_share,90%,,x,,nic=1Tbps,\n"));
+    apply_stack(scenario);
+    return outside_seen(scenario);
+  };
+  CHECK(uses(2) == "nic_share");
+  CHECK(uses(1).empty());
+}
+
 TEST_CASE("what two groups saw apart, nobody saw together", "[stack]") {
   // Three calls of up to 3,000 elements at density 0.01. One group saw one call, another three
   // calls at density 0.5: each number was seen, but not both.

@@ -139,7 +139,8 @@ void note_links(const Flags& flags, const Scenario& scenario) {
       !has_peer_to_peer(cluster))
     flags.note("a node's " + cluster.gpu +
                " have no NVLink here, and no peer-to-peer over PCIe: they send through the host's "
-               "memory; --intra-bandwidth says what yours reach");
+               "memory; --intra-bandwidth says what yours reach, and --pcie-bandwidth what a slot "
+               "carries that several share");
 }
 
 void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
