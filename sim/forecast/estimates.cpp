@@ -48,7 +48,7 @@ std::string fit_of(const std::string& name, const DataKind& kind, const DataFile
   return !is_fitted(name) && known(files, kind, its_fit) ? its_fit : name;
 }
 
-constexpr std::array<std::string_view, 16> kSoftware = {"per_message_latency",
+constexpr std::array<std::string_view, 17> kSoftware = {"per_message_latency",
                                                         "per_collective_latency",
                                                         "per_tensor_negotiation",
                                                         "per_iteration_overhead",
@@ -62,6 +62,7 @@ constexpr std::array<std::string_view, 16> kSoftware = {"per_message_latency",
                                                         "reduction_bandwidth",
                                                         "nic_share",
                                                         "staging_bandwidth",
+                                                        "host_bandwidth",
                                                         "forecast_deviation",
                                                         "forecast_deviation_share"};
 

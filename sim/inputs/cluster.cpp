@@ -53,6 +53,7 @@ NodeProperties Cluster::node(int number) const {
     node.nics_per_node = nics_near(node.gpus_per_node);
   node.nic.bandwidth.value *= nic_share;
   if (by_sockets) node.nic.bandwidth = socket_rate(node.nic.bandwidth, socket_factor);
+  node.nic.bandwidth = rate_beside(node.nic.bandwidth, host_bandwidth);
   node.nic.latency *= latency_factor;
   node.intra.latency *= latency_factor;
   if (!nic_slowness.empty()) {
@@ -115,7 +116,12 @@ void Cluster::lay_out_ranks() {
 
 BytesPerSecond socket_rate(BytesPerSecond nic, double factor) {
   constexpr double kMost = 42e9 / 8;
-  return {1 / std::hypot(1 / nic.value, 1 / (factor * kMost))};
+  return rate_beside(nic, {factor * kMost});
+}
+
+BytesPerSecond rate_beside(BytesPerSecond nic, BytesPerSecond host) {
+  if (host.value <= 0) return nic;
+  return {1 / std::hypot(1 / nic.value, 1 / host.value)};
 }
 
 namespace {

@@ -261,6 +261,11 @@ constexpr PropertyRow kProperties[] = {
         "rate at which gathered bytes go through the host's memory, like 1GBps; none: they go from "
         "GPU to GPU",
         kSoftware, [](auto& c) -> auto& { return c.staging_bandwidth; }),
+    of_cluster<OrNone<Rate>>(
+        "host_bandwidth",
+        "rate at which a host's CPU sends and receives beside its NIC, like 10Gbps; none: the NIC "
+        "alone counts",
+        kSoftware, [](auto& c) -> auto& { return c.host_bandwidth; }),
     of_cluster<Time>(
         "planner_startup", "startup time of an all-reduce that MG-WFBP's planner assumes, like 1ms",
         kSoftware, [](auto& c) -> auto& { return c.planner_startup; }),

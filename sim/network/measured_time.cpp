@@ -41,6 +41,7 @@ Cluster described_on(const Cluster& cluster, int nodes, int gpus) {
   described.nodes = nodes;
   described.gpus_per_node = gpus;
   described.nic_share = cluster.nic_share;
+  described.host_bandwidth = cluster.host_bandwidth;
   described.by_sockets = cluster.by_sockets;
   described.per_message_latency = cluster.per_message_latency;
   described.per_collective_latency = cluster.per_collective_latency;

@@ -89,8 +89,9 @@ ScenarioQuantity quantity(std::string_view name, std::string_view help, Scenario
 /// Numbers that clusters' files have for the hardware; all others are software.
 constexpr std::array<std::string_view, 4> kHardware = {"nic_bandwidth", "intra_bandwidth",
                                                        "pcie_bandwidth", "nic_latency"};
-constexpr std::array<std::string_view, 4> kOfCollectives = {
-    "reduction_bandwidth", "per_message_latency", "per_collective_latency", "nic_share"};
+constexpr std::array<std::string_view, 5> kOfCollectives = {
+    "reduction_bandwidth", "per_message_latency", "per_collective_latency", "nic_share",
+    "host_bandwidth"};
 
 constexpr auto kCluster = ScenarioQuantity::Of::Cluster;
 constexpr auto kCosts = ScenarioQuantity::Of::Costs;
@@ -109,6 +110,7 @@ constexpr SeenBy kSeenBy[] = {
     {"communication_slowdown", "calls"},
     {"computing_slowdown", "calls"},
     {"nic_share", "nic"},
+    {"host_bandwidth", "nic"},
     {"staging_bandwidth", "bytes ranks"},
     {"encode_factor", "elements density"},
     {"decode_factor", "elements density ranks"},
@@ -137,6 +139,8 @@ constexpr Bound kBounds[] = {
     // PCIe 1.0 of 4 lanes, as mining cards have it, carries 1 GB/s less its protocol. A copy in the
     // host's memory comes after it.
     {"staging_bandwidth", "500MBps"},
+    // A slow core that others use, too.
+    {"host_bandwidth", "50MBps"},
     // One slow core that reads two streams and writes one.
     {"reduction_bandwidth", "500MBps"},
 };
@@ -218,6 +222,9 @@ const std::vector<ScenarioQuantity>& all_scenario_quantities() {
       quantity<Rate>(
           "staging_bandwidth", "at which gathered bytes go through the host's memory", kCluster,
           false, [](auto& s) -> auto& { return s.cluster.staging_bandwidth; }),
+      quantity<Rate>(
+          "host_bandwidth", "at which a host's CPU sends and receives beside its NIC", kCluster,
+          false, [](auto& s) -> auto& { return s.cluster.host_bandwidth; }),
       quantity<Factor>(
           "encode_factor", "encoding over what the cost table says", kCosts, false,
           [](auto& s) -> auto& { return s.codec.encode_factor; }),

@@ -131,6 +131,14 @@ class Page(unittest.TestCase):
         text = page.winners([self.record(1.0, 2.0), self.record(1.5, 1.8, "fp16")])
         self.assertIn("| m | 2 | 300 | 2.00, 1.00 | 1.80, 1.50 |  | fp16 | none |", text)
 
+    def test_the_runs_on_fast_links_that_judge_are_rows_of_another_source(self):
+        judge, other = page.held_out()[0], setups.setups()[0]["name"]
+        records = [{**self.record(1.0), "name": name, "compute_seconds": 1.0,
+                    "ground": {"bytes_per_second": 1e8, "latency_seconds": 1e-4}} for name in (judge, other)]
+        rows = [line.split(",")[0] for line in page.measured_runs(records).splitlines() if not line.startswith("#")]
+        self.assertEqual(rows, ["source", "proving-ground-held-out", "proving-ground"])
+        self.assertEqual(len(page.held_out()), 8)
+
     def test_a_result_that_is_damaged_ends_it_in_one_line(self):
         whole = (FOLDER.parent.parent / "traces" / "proving" / "16MiB-2-200-gloo-all-gather.json").read_text()
         seconds = json.loads(whole)["measured"]["seconds"]

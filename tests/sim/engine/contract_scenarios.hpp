@@ -27,6 +27,7 @@ inline void draw_more_software(Cluster& cluster) {
   if (chance(20)) cluster.eager_limit = Bytes{number(1, 1'000'000)};
   if (chance(20)) cluster.staging_bandwidth = rate();
   if (chance(20)) cluster.nic_share = number(30, 99) / 100.0;
+  if (chance(20)) cluster.host_bandwidth = rate();
 }
 
 /// Requirements on a scenario. Left to chance, collectives that few compressors and clusters can

@@ -200,6 +200,21 @@ TEST_CASE("switches need their uplinks, and uplinks their switches", "[cluster]"
   refused("planner_startup,1ms,test\n", "'planner_startup' says nothing without");
 }
 
+// A NIC of 3 and a host of 4 GB/s: 1/hypot(1/3, 1/4) = 2.4 GB/s.
+TEST_CASE("a host's CPU slows a NIC that is about as fast, and hides behind a slow one",
+          "[cluster]") {
+  Cluster cluster;
+  cluster.nic = {BytesPerSecond{3e9}, Seconds{5e-6}};
+  CHECK(cluster.node(0).nic.bandwidth.value == 3e9);
+  set_property(cluster, "host_bandwidth", "4GBps");
+  CHECK(cluster.node(0).nic.bandwidth.value == Approx(2.4e9));
+  CHECK(cluster.node(0).nic.latency == Seconds{5e-6});
+  cluster.nic.bandwidth = BytesPerSecond{0.04e9};  // 1/hypot(1, 1/100): 0.005 % less
+  CHECK(cluster.node(0).nic.bandwidth.value == Approx(0.04e9 * (1 - 5e-5)));
+  set_property(cluster, "host_bandwidth", "none");
+  CHECK(cluster.node(0).nic.bandwidth.value == Approx(0.04e9));
+}
+
 TEST_CASE("a transport that reaches a share of its NIC slows it down, and no latency",
           "[cluster]") {
   Cluster cluster;

@@ -121,6 +121,34 @@ TEST_CASE("runs that are alike know the sum of factor and overhead better than e
   CHECK(std::log(joint) < 0.8 * std::log(width(stack)));
 }
 
+// A host of 1 GB/s beside a NIC of 50 MB/s makes it hypot(1, 1/20), 0.12 % slower: less than runs
+// scatter. Beside a NIC of 1 GB/s it makes bytes take hypot(1, 1) = 1.41 times as long, and a host
+// of a third of that, which is within 80 % and t = 2.02, hypot(1, 3) = 3.2 times.
+TEST_CASE("runs on a slow link leave open what a host does beside a fast one",
+          "[population][learning]") {
+  const Stack known = prior("host_bandwidth,1GBps,80%,x,,\n");
+  std::vector<FitRow> rows = toy::fit_table({"dense"}, 3);
+  const auto lengthen = [](Scenario& scenario) {
+    for (GradientTensor& tensor : scenario.model.change().tensors) tensor.elements *= 100;
+  };
+  for (FitRow& row : rows) {
+    lengthen(row.scenario);
+    row.scenario.cluster.nic.bandwidth = BytesPerSecond{50e6};
+    row.run.iteration = run(row.scenario, *find_engine("analytic")).iteration;
+  }
+  const Stack learned = StackLearner(known, rows, 1).by_all("3 runs").stack;
+  CHECK(term_of(learned, "host_bandwidth").deviation > 0.7);
+  Scenario fast = rows.back().scenario;
+  fast.cluster.nic.bandwidth = BytesPerSecond{1e9};
+  lengthen(fast);
+  const Seconds alone = run(fast, *find_engine("analytic")).iteration;
+  const Evaluation forecast = evaluate_on(fast, std::make_shared<const Stack>(learned),
+                                          *find_engine("analytic"));
+  REQUIRE(forecast.interval);
+  const Seconds compute = fast.trace->iteration();
+  CHECK((forecast.interval->high - compute) / (alone - compute) > 2);
+}
+
 TEST_CASE("the number that is shown is the median of its draws, and near what was measured",
           "[population][learning]") {
   const std::vector<FitRow> rows = runs(4, 30e-3, 1.06);
