@@ -17,6 +17,10 @@ DRAWN_FROM = 76  # the set-ups that there were then, the first of the list
 # The same for the runs with hooks of gradcast.
 OURS_SEED = 20261126
 OURS_DRAWN = 10
+# And for dense runs on faster links: these 8 never are among the runs from which a stack is estimated.
+FAST_SEED = 20261128
+FAST_DRAWN = 8
+FAST_FROM = slice(116, 142)
 # Two runs whose order counts are further apart than this.
 APART = 0.05
 
@@ -248,18 +252,25 @@ def is_plain(record):
             and setup["ranks_per_host"] == 1 and setup["accumulation"] == 1 and not setup["uplink_mbit"])
 
 
+def held_out():
+    """Names of the runs on fast links that judge."""
+    return setups.drawn([setup["name"] for setup in setups.setups()[FAST_FROM]], FAST_DRAWN, FAST_SEED)
+
+
 def measured_runs(records):
     """measured-proving.csv: these runs as rows that `compare` and `fit` read."""
+    judges = held_out()
     text = ("# Dense data-parallel training by PyTorch over Gloo on the proving ground: network namespaces on one machine, one rank\n"
             "#   a host. docs/proving.md has the protocol, traces/proving/ the results. scripts/prove makes this file.\n"
             "# compute_seconds: an iteration of as many ranks beside each other, none of which sends. DDP's copies are in it.\n"
-            "# nic_bandwidth, nic_latency: measured just before, by TCP and by Gloo. Nothing is fitted here.\n" +
+            "# nic_bandwidth, nic_latency: measured just before, by TCP and by Gloo. Nothing is fitted here.\n"
+            "# proving-ground-held-out: drawn by a seed before they ran (scripts/proving/page.py), and in no group of stack-groups.csv.\n" +
             ",".join(MEASURED) + "\n")
     for record in filter(is_plain, records):
         setup, ground = record["setup"], record["ground"]
         fusion, overlap = forecast.schedule_flags(setup)[1::2]
         text += ",".join(str(value) for value in (
-            "proving-ground", setup["model"], f"proving/iteration-{setup['model']}.csv", 8,
+            "proving-ground-held-out" if record["name"] in judges else "proving-ground", setup["model"], f"proving/iteration-{setup['model']}.csv", 8,
             f"{record['compute_seconds']:.6f}", "proving-ground", setup["hosts"], 1, "dense", 1, fusion,
             overlap, f"{record['measured']['seconds']:.6f}",
             f"{8e-6 * ground['bytes_per_second']:.3f}Mbps", f"{1e6 * ground['latency_seconds']:.1f}us", "gloo",
@@ -268,8 +279,10 @@ def measured_runs(records):
 
 
 def write_traces(records, results):
-    """Writes how each model's layers sleep: a layer its share of the operations, two thirds of it in backward."""
-    for setup in {record["setup"]["model"]: record["setup"] for record in filter(is_plain, records)}.values():
+    """Writes how each model's layers sleep: a layer its share of the operations, two thirds of it in backward. Rows
+    have their own time, so that one of the model's stands for all: the longest."""
+    longest = sorted((record["setup"] for record in filter(is_plain, records)), key=lambda setup: setup["compute_seconds"])
+    for setup in {setup["model"]: setup for setup in longest}.values():
         forecast.write_trace(setup, setup["compute_seconds"], results / f"iteration-{setup['model']}.csv")
 
 
