@@ -89,6 +89,7 @@ std::vector<std::string> left_as_they_were(const Fit& fit) {
 /// A number of a quantity as its file has it: a rate, not the time of a byte.
 double as_written(const ScenarioQuantity& quantity, double number) {
   if (quantity.name == "nic_share") return 1 / (1 + number);
+  if (quantity.name == "host_bandwidth") return 1 / std::sqrt(number);
   return quantity.inverse ? 1 / number : number;
 }
 

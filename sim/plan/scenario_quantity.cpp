@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 
 #include "sim/base/error.hpp"
@@ -32,6 +33,19 @@ struct Rate {
   }
   static BytesPerSecond made(double number) { return {number > 0 ? 1 / number : 0}; }
   static double number(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
+};
+
+/// A rate that works beside a NIC's n: bytes take hypot(1/n, 1/rate), which is 1/n and n / 2 of the
+/// square that the number is.
+struct RateBeside {
+  static double parse(std::string_view text) { return square(Rate::parse(text)); }
+  static constexpr bool kInverse = true;
+  static std::string print(double number, int digits) {
+    return Rate::print(std::sqrt(number), digits);
+  }
+  static BytesPerSecond made(double number) { return Rate::made(std::sqrt(number)); }
+  static double number(BytesPerSecond rate) { return square(Rate::number(rate)); }
+  static double square(double value) { return value * value; }
 };
 
 struct Share {
@@ -222,7 +236,7 @@ const std::vector<ScenarioQuantity>& all_scenario_quantities() {
       quantity<Rate>(
           "staging_bandwidth", "at which gathered bytes go through the host's memory", kCluster,
           false, [](auto& s) -> auto& { return s.cluster.staging_bandwidth; }),
-      quantity<Rate>(
+      quantity<RateBeside>(
           "host_bandwidth", "at which a host's CPU sends and receives beside its NIC", kCluster,
           false, [](auto& s) -> auto& { return s.cluster.host_bandwidth; }),
       quantity<Factor>(
