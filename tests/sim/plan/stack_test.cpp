@@ -137,12 +137,14 @@ TEST_CASE("a stack's file may say which schedule it runs by itself", "[stack]") 
 TEST_CASE("what is written is read again", "[stack]") {
   const Stack once = stack(
       "nic_share,60%,50%,x,,nic=10Gbps,\nstaging_bandwidth,8Gbps,90%,x,,,40%\n"
+      "host_bandwidth,16Gbps,90%,x,,,\n"
       "encode_per_call,3ms,30%,x,dgc,calls=1,\ndiscrepancy,5%,,x,,,\nscatter,3%,,x,,,\n");
   const std::string text = stack_csv(once, {"mine", "sources: a b"});
   const Stack again = load_stack({"platforms/stack-mine.csv", text});
   CHECK(again.sources == std::vector<std::string>{"a", "b"});
   CHECK(stack_csv(again, {"mine", "sources: a b"}) == text);
   CHECK(again.terms[0].value == Approx(1 / 0.6 - 1));
+  CHECK(again.terms[2].value == Approx(0.25e-18));  // the square of 0.5 ns a byte
 }
 
 TEST_CASE("a stack's mistakes are named", "[stack]") {
