@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import math
 import os
 import pathlib
 import re
@@ -13,7 +14,9 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
+from unittest import mock
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 try:
@@ -30,7 +33,7 @@ sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 import gradcast  # noqa: E402
 import gradcast.probe  # noqa: E402
-from gradcast.probe import _networks, _probe  # noqa: E402
+from gradcast.probe import _forecast, _networks, _probe  # noqa: E402
 
 TIMEOUT = 100  # seconds, of a world
 STEPS = """
@@ -124,6 +127,42 @@ class World:
             lines += [line for line in file.read().splitlines() if line and not line.startswith("[")]
             file.close()
         return lines
+
+
+class HostBeside:
+    """Forecasts all-reduces of two hosts whose stack has a host of 4 Gbit/s beside the NIC, and knows none from 9 on."""
+
+    def forecast(self, payload, cluster, **_):
+        lines = [line.split(",") for line in cluster.text.splitlines() if line[0] not in "#p"]
+        said = {line[0]: line[1] for line in lines}
+        nic = float(said["nic_bandwidth"][:-len("Mbps")]) * 1e6 / 8
+        host = said.get("host_bandwidth", "4000Mbps" if nic < 9e9 / 8 else "1e9Mbps")
+        rate = 1 / math.hypot(1 / nic, 8e-6 / float(host[:-len("Mbps")]))
+        latency = 1e-6 * float(said["nic_latency"][:-len("us")])
+        return types.SimpleNamespace(seconds=2 * latency + float(payload[:-1]) / rate)
+
+
+class Links(unittest.TestCase):
+    def fitted(self, gbit):
+        # Two ranks send what they have once, in two halves: 4 KiB take 0.2 ms of latency.
+        rows = [{"collective": "all-reduce", "where": "hosts", "ranks": 2, "bytes": size,
+                 "seconds": 2e-4 + size * 8e-9 / gbit} for size in (4096, 64 << 20)]
+        with mock.patch.object(_forecast, "Forecaster", HostBeside):
+            rate, latency, _, as_fast = _forecast.fitted(rows, "hosts", "ddp-gloo", "gloo")
+        self.assertAlmostEqual(latency, 1e-4, delta=2e-6)
+        return 8e-9 * rate, as_fast
+
+    def test_a_nic_beside_the_stacks_host_is_as_fast_as_what_was_measured_says(self):
+        # 1 / hypot(1 / 3, 1 / 4) = 2.4 Gbit/s.
+        rate, as_fast = self.fitted(2.4)
+        self.assertAlmostEqual(rate, 3, delta=0.03)
+        self.assertFalse(as_fast)
+
+    def test_a_rate_beyond_the_stacks_host_makes_a_host_as_fast_as_its_nic(self):
+        # 1 / hypot(1 / 7.07, 1 / 7.07) = 5 Gbit/s, and no NIC beside 4 Gbit/s gives that.
+        rate, as_fast = self.fitted(5)
+        self.assertAlmostEqual(rate, 50 ** 0.5, delta=0.05)
+        self.assertTrue(as_fast)
 
 
 class Probes(unittest.TestCase):
