@@ -135,6 +135,8 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
                       moved(cluster, deviation.property, faster), factor, faster});
   }
   if (!cluster.by_sockets || cluster.nodes == 1 || has_errors_of_sockets(scenario)) return doubts;
+  // A stack that says what a host sends by its sockets has the doubt in that term's deviation.
+  if (cluster.host_bandwidth.value > 0) return doubts;
   Cluster slow = cluster;
   Cluster fast = cluster;
   slow.socket_factor = kLeastOfSockets;

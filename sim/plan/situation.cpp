@@ -108,8 +108,9 @@ std::vector<std::string> beyond(const SeenBox& box, const Scenario& scenario, co
   std::vector<std::string> numbers;
   for (const SeenRange& range : box) {
     const double its = range.number->of(scenario, plan);
-    const bool larger_too = holds == HoldsFor::LargerToo &&
-                            (range.number->name == "bytes" || range.number->name == "ranks");
+    const std::string_view name = range.number->name;
+    const bool larger_too =
+        holds == HoldsFor::LargerToo && (name == "bytes" || name == "ranks" || name == "nic");
     if (its >= range.low / kSeenReach && (larger_too || its <= range.high * kSeenReach)) continue;
     const std::string text = range.text();
     numbers.push_back(std::string(range.number->name) + " " + range.number->print(its) +
@@ -156,8 +157,8 @@ void widen(SeenBox& seen, const SituationNumber& number, double value) {
   range->high = std::max(range->high, value);
 }
 
-std::string outside_of(const std::vector<SeenBox>& seen, const Scenario& scenario,
-                       const Plan& plan, HoldsFor holds) {
+std::string outside_of(const std::vector<SeenBox>& seen, const Scenario& scenario, const Plan& plan,
+                       HoldsFor holds) {
   std::optional<std::vector<std::string>> least;
   for (const SeenBox& box : seen) {
     const std::vector<std::string> numbers = beyond(box, scenario, plan, holds);

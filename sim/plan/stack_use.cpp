@@ -66,11 +66,13 @@ void apply_stack(Scenario& scenario) {
   }
   const std::vector<const StackTerm*> terms = terms_for(*scenario.stack, scenario);
   const Plan plan = make_plan(scenario);
-  for (const StackTerm* term : terms)
+  for (const StackTerm* term : terms) {
+    // A share of one NIC says nothing of a faster one.
+    const bool rate = term->quantity->inverse && term->quantity->name != "nic_share";
     scenario.stack_uses.push_back(
         {term, term->quantity->get(scenario),
-         outside_of(term->seen, scenario, plan,
-                    term->quantity->inverse ? HoldsFor::LargerToo : HoldsFor::Seen)});
+         outside_of(term->seen, scenario, plan, rate ? HoldsFor::LargerToo : HoldsFor::Seen)});
+  }
   for (const TermUse& use : scenario.stack_uses)
     if (use.outside.empty() && is_usual(*use.term))
       use.term->quantity->set(scenario, use.term->value);

@@ -195,7 +195,8 @@ TEST_CASE("a term acts where it was seen, and within a factor of two of that", "
         "encode_per_call of topk");
 }
 
-TEST_CASE("a host's rate limits larger messages, and more ranks, than were seen", "[stack]") {
+TEST_CASE("a host's rate limits larger messages, more ranks and faster NICs than were seen",
+          "[stack]") {
   // 6000 elements of top-k at density 0.01 are 60 values and 60 indices of 4 bytes: 480 bytes, on
   // two ranks. The smallest message that counts as seen has half of the smallest one's bytes.
   const auto left = [](const char* quantity, const char* seen) {
@@ -207,6 +208,9 @@ TEST_CASE("a host's rate limits larger messages, and more ranks, than were seen"
   CHECK(left("reduction_bandwidth", "bytes=961..4000 ranks=2") == "reduction_bandwidth");
   CHECK(outside_seen(on_stack("per_message_latency,9us,,x,,bytes=1..8 ranks=2,\n")) ==
         "per_message_latency");
+  CHECK(left("host_bandwidth", "nic=8bps").empty());
+  CHECK(left("host_bandwidth", "nic=1Tbps") == "host_bandwidth");
+  CHECK(outside_seen(on_stack("nic_share,90%,,x,,nic=8bps,\n")) == "nic_share");
 }
 
 TEST_CASE("a single node's run has no share of a NIC to be told of", "[stack]") {
