@@ -14,8 +14,8 @@ constexpr std::size_t kLongestFormula = 1000;
 constexpr int kDeepest = 50;
 constexpr std::string_view kFunctions[] = {"ceil", "floor", "sqrt", "min", "max"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
@@ -77,9 +77,9 @@ class Formula::Parser {
     if (take('(')) {
       sum();
       need(')');
-    } else if (is_digit(next()) || next() == '.') {
+    } else if (is_decimal(next()) || next() == '.') {
       number();
-    } else if (is_letter(next())) {
+    } else if (is_name_letter(next())) {
       name();
     } else {
       refuse("a number, a name or '(' is missing");
@@ -96,7 +96,7 @@ class Formula::Parser {
   }
   void name() {
     const std::size_t first = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    while (at_ < text_.size() && (is_name_letter(text_[at_]) || is_decimal(text_[at_]))) ++at_;
     const std::string_view word = text_.substr(first, at_ - first);
     if (const auto known = std::ranges::find(names_, word); known != names_.end()) {
       steps_.push_back({Kind::Name, 0, static_cast<std::size_t>(known - names_.begin())});

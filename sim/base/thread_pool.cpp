@@ -64,9 +64,9 @@ void take(const Outcome& outcome, const PoolWork& pool) {
   pool.done(outcome.item, outcome.answer);
 }
 
-class Pool {
+class ThreadPool {
  public:
-  Pool(std::size_t threads, const std::vector<std::size_t>& items, const PoolWork& pool)
+  ThreadPool(std::size_t threads, const std::vector<std::size_t>& items, const PoolWork& pool)
       : items_(items), pool_(pool), working_(threads) {
     const SignalsHeld held;  // in all threads but this one: it decides what a signal means
     try {
@@ -80,9 +80,9 @@ class Pool {
                       " to share the work (-j asks for fewer): " + error.code().message());
     }
   }
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-  ~Pool() { end(); }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool() { end(); }
 
   void run() {
     std::vector<Outcome> outcomes;
@@ -143,7 +143,7 @@ void run_in_threads(std::size_t threads, const std::vector<std::size_t>& items,
                     const PoolWork& pool) {
   const std::size_t wanted = std::min(threads, items.size());
   if (wanted > 1) {
-    Pool(wanted, items, pool).run();
+    ThreadPool(wanted, items, pool).run();
     return;
   }
   for (const std::size_t item : items) {

@@ -32,7 +32,7 @@ struct Shown {
   const char* title;
   const char* axis;
 };
-constexpr Shown kShown[] = {
+constexpr Shown kCurves[] = {
     {"bandwidth", "busbw_gb_per_second", "bus bandwidth", "bus bandwidth (GB/s)"},
     {"time", "us", "time", "time (us)"}};
 
@@ -87,7 +87,7 @@ std::vector<Figure> collective_figures(const std::vector<Json>& rows) {
       };
       return place(*a) < place(*b);
     });
-    for (const Shown& shown : kShown)
+    for (const Shown& shown : kCurves)
       if (Figure figure = figure_of(kind, its, shown); !figure.panels.empty())
         figures.push_back(std::move(figure));
   }

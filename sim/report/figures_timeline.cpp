@@ -64,7 +64,7 @@ std::vector<std::vector<int>> groups_alike(const std::vector<int>& ranks,
 }
 
 /// "rank 2", "4 ranks alike: 0 to 3", "2 ranks alike: 0, 5".
-std::string words_of(const std::vector<int>& group) {
+std::string ranks_text(const std::vector<int>& group) {
   if (group.size() == 1) return "rank " + std::to_string(group.front());
   std::string words = std::to_string(group.size()) + " ranks alike: ";
   if (group.back() - group.front() + 1 == static_cast<int>(group.size()))
@@ -118,7 +118,7 @@ Figure lanes_figure(const std::vector<Lane>& lanes) {
   std::map<std::string, Seconds> busy;  // the first rank's
   for (const std::vector<int>& group : groups) {
     const int rank = group.front();
-    FigurePanel panel{ranks.size() > 1 ? words_of(group) : "", {}};
+    FigurePanel panel{ranks.size() > 1 ? ranks_text(group) : "", {}};
     for (const Lane& lane : lanes) {
       if (lane.rank != rank) continue;
       for (const LaneSlice& slice : lane.slices) {

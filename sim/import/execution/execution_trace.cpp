@@ -188,7 +188,7 @@ class Reading {
 
   void make_model() {
     Model model{name_, {}};
-    for (const Parameter& parameter : parameters_.tensors)
+    for (const TracedParameter& parameter : parameters_.tensors)
       model.tensors.push_back({parameter.layer, parameter.name, parameter.elements, 0});
     for (const ImportedCollective& one : imported_.collectives) {
       if (one.name != "broadcast" || model.tensors.empty()) continue;

@@ -9,14 +9,14 @@
 
 namespace gradcast {
 
-struct Parameter {
+struct TracedParameter {
   std::string layer;  // "007 conv2d": the operator that first takes it
   std::string name;   // "007 conv2d.1"
   std::int64_t elements = 0;
 };
 
 struct ParameterList {
-  std::vector<Parameter> tensors;
+  std::vector<TracedParameter> tensors;
   std::int64_t element_bytes = 4;
   std::int64_t steps = 1;  // forward passes: how often the first parameter is taken
   std::int64_t batch = 0;  // 0: unknown

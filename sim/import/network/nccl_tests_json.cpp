@@ -12,7 +12,7 @@
 namespace gradcast {
 namespace {
 
-std::int64_t whole_number(const Json& value) {
+std::int64_t integer_of(const Json& value) {
   const double number = json_number(value);
   constexpr double kMost = 1e15;
   return number >= 0 && number <= kMost ? static_cast<std::int64_t>(number) : 0;
@@ -21,7 +21,7 @@ std::int64_t whole_number(const Json& value) {
 /// The version, the settings in the environment, and the test's name.
 std::string log_head(const Json& document) {
   std::string text;
-  const std::int64_t version = whole_number(json_member(document, "nccl_version"));
+  const std::int64_t version = integer_of(json_member(document, "nccl_version"));
   if (version > 0) text += "# nccl-tests nccl-library=" + std::to_string(version) + "\n";
   if (const Json& all = json_member(document, "env"); all.is_array())
     for (const Json& variable : all) {
@@ -42,20 +42,20 @@ std::string log_ranks(const Json& config, const std::string& path) {
   const Json& devices = json_member(config, "devices");
   if (!devices.is_array()) return "";
   const auto count = [&](const char* name) {
-    return std::clamp<std::int64_t>(whole_number(json_member(config, name)), 1, kMostRanks);
+    return std::clamp<std::int64_t>(integer_of(json_member(config, name)), 1, kMostRanks);
   };
   std::int64_t each = count("nthreads") * count("ngpus");
   for (const Json& device : devices)
-    if (whole_number(json_member(device, "rank")) % each != 0) each = 1;
+    if (integer_of(json_member(device, "rank")) % each != 0) each = 1;
   if (each > kMostRanks || static_cast<std::int64_t>(devices.size()) * each > kMostRanks)
     throw DataError(path, 0, "more than " + std::to_string(kMostRanks) + " ranks");
   std::string text;
   for (const Json& device : devices)
     for (std::int64_t i = 0; i < each; ++i)
-      text += "#  Rank " + std::to_string(whole_number(json_member(device, "rank")) + i) +
-              " Group " + std::to_string(whole_number(json_member(device, "group"))) +
-              " Pid 1 on " + json_line(json_member(device, "hostname")) + " device " +
-              std::to_string(whole_number(json_member(device, "device")) + i) + " [] " +
+      text += "#  Rank " + std::to_string(integer_of(json_member(device, "rank")) + i) + " Group " +
+              std::to_string(integer_of(json_member(device, "group"))) + " Pid 1 on " +
+              json_line(json_member(device, "hostname")) + " device " +
+              std::to_string(integer_of(json_member(device, "device")) + i) + " [] " +
               json_line(json_member(device, "device_info")) + "\n";
   return text;
 }
@@ -83,8 +83,8 @@ std::string log_rows(const Json& results) {
     return word.empty() ? std::string(none) : word;
   };
   for (const Json& row : results)
-    text += std::to_string(whole_number(json_member(row, "size"))) + " " +
-            std::to_string(whole_number(json_member(row, "count"))) + " " +
+    text += std::to_string(integer_of(json_member(row, "size"))) + " " +
+            std::to_string(integer_of(json_member(row, "count"))) + " " +
             word_or(json_member(row, "type"), "float") + " " +
             word_or(json_member(row, "redop"), "none") + " " +
             word_or(json_member(row, "root"), "-1") +
