@@ -399,7 +399,7 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
     throw ValueError("no trace of model '" + request.model + "' is named, and none has the name '" +
                      request.trace_name() +
                      "': name a file (--trace; of measured runs the column 'trace')" + own +
-                     (own.empty() ? "" : ")"));
+                     (own.empty() ? "; `gradcast import` writes one" : ")"));
   }
 }
 
