@@ -136,10 +136,9 @@ bool is_geforce(const std::string& gpu) {
 /// joins the switch to the host: 3 GB/s with PCIe 3.0, 6 with 4.0 (NVIDIA/nccl#1086). Machines
 /// reached 4 GB/s (four RTX 4090 in a rented server, in pairs: cortwave.github.io/posts/multi-gpu)
 /// to 18 (four RTX 4090: NVIDIA/nccl#1603), and a slot of PCIe 4.0 carries 24. About 10 GB/s, 90 %
-/// of Student's t of 5 degrees end at 3.0 and beyond what the slot carries. Two servers lie
+/// of Student's t of 5 degrees end at 3.0 and beyond what the slot carries. One server lies
 /// outside: four A100 took 0.45 s longer without peer-to-peer for the 507 MB of Wide
-/// ResNet-101-2, which is 1.7 GB/s (sands-lab/global-qsgd@13d702f), and eight A40 had 1.9
-/// (GaTech-RL2/EgoVerse#667).
+/// ResNet-101-2, which is 1.7 GB/s (sands-lab/global-qsgd@13d702f).
 constexpr double kThroughHostDeviation = 0.6;
 
 }  // namespace
