@@ -67,7 +67,7 @@ TEST_CASE("what a cluster does not say is not there", "[cluster]") {
   for (const ClusterProperty& property : properties_of(read)) none += property.value == "none";
   // PCIe, leaves and pods with their uplinks, measured collectives, the GPU's name, threads of
   // sockets, eager limit, reduction, staging, planner.
-  CHECK(none == 12);
+  CHECK(none == 13);
 }
 
 TEST_CASE("a share is a percentage", "[cluster]") {
