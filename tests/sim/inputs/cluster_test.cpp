@@ -66,7 +66,7 @@ TEST_CASE("what a cluster does not say is not there", "[cluster]") {
   std::size_t none = 0;
   for (const ClusterProperty& property : properties_of(read)) none += property.value == "none";
   // PCIe, leaves and pods with their uplinks, measured collectives, the GPU's name, threads of
-  // sockets, eager limit, reduction, staging, planner.
+  // sockets, eager limit, reduction, staging, the host beside its NIC, planner.
   CHECK(none == 13);
 }
 
