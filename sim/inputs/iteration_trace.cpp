@@ -7,6 +7,7 @@
 
 #include "sim/base/csv.hpp"
 #include "sim/base/limits.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {
