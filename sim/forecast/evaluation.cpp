@@ -2,6 +2,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/thread_pool.hpp"
+#include "sim/forecast/link_doubt.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/plan/memory.hpp"
@@ -51,7 +52,9 @@ Evaluation evaluate(const Asked& asked, const Engine& engine, DataFiles& files) 
   return answer_or_problem(files, [&] {
     const Scenario scenario = make_scenario(asked, files);
     Evaluation evaluation = evaluate(scenario, engine);
-    evaluation.assumed = assumed_words(asked.request, scenario);
+    const std::optional<SoftwareSpread>& spread = evaluation.doubt.spread;
+    evaluation.assumed =
+        assumed_words(asked.request, scenario) + (spread ? link_words(scenario, *spread) : "");
     return evaluation;
   });
 }

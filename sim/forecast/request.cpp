@@ -509,7 +509,9 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   const bool typed = std::ranges::any_of(
       request.changed, [](const ClusterProperty& its) { return its.name == "nic_share"; });
   const bool of_file = kind == NetworkKind::Tcp && scenario.cluster.nic_share != 1;
-  scenario.cluster.by_sockets = sockets && !typed && !of_file;
+  // So has the rate of a host's CPU that somebody typed, or that the file has.
+  const bool by_host = scenario.cluster.host_bandwidth.value > 0;
+  scenario.cluster.by_sockets = sockets && !typed && !of_file && !by_host;
   set_training(request, scenario);
   if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))
     scenario.gpu_memory = gpu_memory_of(scenario, files);

@@ -142,7 +142,7 @@ struct Cluster : NodeProperties {
   /// Rate at which gathered bytes go through the host's memory, in series with the wire, if the
   /// collective cannot reach the GPU's memory. 0: they go from GPU to GPU.
   BytesPerSecond staging_bandwidth{0};
-  /// Rate at which a host's CPU sends and receives what goes through a NIC. It works beside the NIC,
+  /// Rate at which a host's CPU sends and receives what goes through each NIC. It works beside it,
   /// so that the slower of the two counts, and both where they are alike. 0: the NIC alone counts.
   BytesPerSecond host_bandwidth{0};
   /// Share of its NIC that the transport reaches, 1 for all: MPI on InfiniBand, NCCL over sockets.
@@ -217,9 +217,9 @@ struct Cluster : NodeProperties {
 /// with m = 42 Gb/s, times a factor.
 BytesPerSecond socket_rate(BytesPerSecond nic, double factor = 1);
 
-/// What a NIC and the host's CPU carry, which work at the same time on parts of a message: 1/r^2 =
+/// A NIC and the host's CPU, which work at the same time on parts of a message, carry r: 1/r^2 =
 /// 1/nic^2 + 1/host^2. Gloo's all-reduces of 16 and 64 MiB between two processes on two cores took
-/// 1.01, 1.02, 1.13 and 1.6 times as long as their bytes at 1, 2.4, 4.6 and 9.1 Gb/s; with 9.5 Gb/s
+/// 1.01, 1.02, 1.13 and 1.6 times as long as their bytes at 0.95, 2.3, 4.6 and 9.1 Gb/s; with 9.5 Gb/s
 /// that is 1.01, 1.03, 1.11 and 1.39. A host of 0 is not there.
 BytesPerSecond rate_beside(BytesPerSecond nic, BytesPerSecond host);
 

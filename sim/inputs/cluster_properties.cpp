@@ -263,7 +263,7 @@ constexpr PropertyRow kProperties[] = {
         kSoftware, [](auto& c) -> auto& { return c.staging_bandwidth; }),
     of_cluster<OrNone<Rate>>(
         "host_bandwidth",
-        "rate at which a host's CPU sends and receives beside its NIC, like 10Gbps; none: the NIC "
+        "rate at which a host's CPU sends and receives beside each NIC, like 10Gbps; none: the NIC "
         "alone counts",
         kSoftware, [](auto& c) -> auto& { return c.host_bandwidth; }),
     of_cluster<Time>(

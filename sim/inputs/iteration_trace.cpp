@@ -47,12 +47,13 @@ void require_order(const CsvReader& rows, const IterationTrace& trace) {
   }
 }
 
-/// The optimizer in words like "AdamW" or "SGD, momentum 0.9"; of others nothing is known.
+/// "adam", "adamw", "momentum" or "sgd", or as traces/record_trace.py wrote it. Other optimizers
+/// are not modelled.
 std::optional<Optimizer> optimizer_named(const std::string& words) {
   const std::string text = in_lower_case(words);
-  if (text.find("adam") != std::string::npos) return Optimizer::Adam;
-  if (text.find("momentum") != std::string::npos) return Optimizer::Momentum;
-  if (text.find("sgd") != std::string::npos) return Optimizer::Sgd;
+  if (text == "adam" || text == "adamw") return Optimizer::Adam;
+  if (text == "momentum" || text.starts_with("sgd, momentum 0.9")) return Optimizer::Momentum;
+  if (text == "sgd") return Optimizer::Sgd;
   return std::nullopt;
 }
 

@@ -57,9 +57,9 @@ struct IterationTrace {
 
 /// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
 /// `# device:`, `# batch:` and (optional) `# update:`, `# optimizer:` and `# activations:` comment
-/// lines. The
-/// column backward_place is there if gradients are ready in another order than the reverse of
-/// forward. A run that waits for its host also has forward_launch_seconds,backward_launch_seconds,
+/// lines. The column backward_place is there if gradients are ready in another order than the
+/// reverse of forward. A run that waits for its host also has
+/// forward_launch_seconds,backward_launch_seconds,
 /// `# update_launch:` and
 /// `# host:`. Throws DataError.
 IterationTrace load_iteration_trace(const TextFile& file);

@@ -109,8 +109,8 @@ std::vector<std::string> beyond(const SeenBox& box, const Scenario& scenario, co
   for (const SeenRange& range : box) {
     const double its = range.number->of(scenario, plan);
     const std::string_view name = range.number->name;
-    const bool larger_too =
-        holds == HoldsFor::LargerToo && (name == "bytes" || name == "ranks" || name == "nic");
+    const bool larger_too = holds == HoldsFor::LargerToo && (name == "bytes" || name == "ranks" ||
+                                                             name == "nic" || name == "shards");
     if (its >= range.low / kSeenReach && (larger_too || its <= range.high * kSeenReach)) continue;
     const std::string text = range.text();
     numbers.push_back(std::string(range.number->name) + " " + range.number->print(its) +

@@ -49,8 +49,8 @@ void widen(SeenBox& seen, const SituationNumber& number, double value);
 /// A number within this factor of a seen range counts as seen: nobody measures every size.
 inline constexpr double kSeenReach = 2;
 
-/// LargerToo: the rate of a host limits more bytes, more ranks and a faster NIC than were seen, too.
-/// Without it a message above the seen sizes would cost less than one of them.
+/// LargerToo: the rate of a host limits more bytes, more ranks, a faster NIC and more shards than
+/// were seen, too. Without it a message above the seen sizes would cost less than one of them.
 enum class HoldsFor { Seen, LargerToo };
 
 /// The numbers by which a run lies outside of the seen ranges: "calls 161 (seen: 1)", joined by

@@ -35,8 +35,7 @@ std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scen
   const std::string made = implementation_of(scenario);
   for (const StackTerm& term : stack.terms) {
     if (!pays(*term.quantity, term.compressor, scenario)) continue;
-    // A single node crosses no NIC.
-    if (term.quantity->name == "nic_share" && scenario.cluster.nodes == 1) continue;
+    if (scenario.cluster.nodes == 1 && is_of_nics(*term.quantity)) continue;
     if (!term.implementation.empty() && term.implementation != made) continue;
     if (made == kCpuImplementation && term.quantity->name == "staging_bandwidth") continue;
     if (std::find(scenario.stated.begin(), scenario.stated.end(), term.quantity->name) !=
@@ -52,6 +51,10 @@ std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scen
       *same = &term;
   }
   return terms;
+}
+
+bool is_of_nics(const ScenarioQuantity& quantity) {
+  return quantity.name == "nic_share" || quantity.name == "host_bandwidth";
 }
 
 bool is_usual(const StackTerm& term) { return term.presence >= 0.5; }

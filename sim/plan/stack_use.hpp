@@ -28,6 +28,9 @@ bool is_made_by(const std::string& implementation, const Scenario& scenario);
 /// staging.
 std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario);
 
+/// Whether the quantity is of NICs, which a single node's run does not cross.
+bool is_of_nics(const ScenarioQuantity& quantity);
+
 /// Whether most stacks of a population have the term: then it is in their forecast.
 bool is_usual(const StackTerm& term);
 

@@ -7,10 +7,7 @@
 
 namespace gradcast {
 bool has_seen(const StackTerm& term, const Scenario& scenario) {
-  // A single node crosses no NIC.
-  if (scenario.cluster.nodes == 1 &&
-      (term.quantity->name == "nic_share" || term.quantity->name == "host_bandwidth"))
-    return false;
+  if (scenario.cluster.nodes == 1 && is_of_nics(*term.quantity)) return false;
   // A rank alone waits for nobody.
   if (term.quantity->name == "rank_spread" && scenario.cluster.ranks() == 1) return false;
   // Overhead that the trace includes is none that a run takes beyond it.

@@ -130,13 +130,13 @@ class World:
 
 
 class HostBeside:
-    """Forecasts all-reduces of two hosts whose stack has a host of 4 Gbit/s beside the NIC, and knows none from 9 on."""
+    """Forecasts all-reduces of two hosts whose stack has a host of 4 Gbit/s beside the NIC."""
 
-    def forecast(self, payload, cluster, **_):
+    def forecast(self, payload, cluster, nic_bandwidth=None, **_):
         lines = [line.split(",") for line in cluster.text.splitlines() if line[0] not in "#p"]
         said = {line[0]: line[1] for line in lines}
-        nic = float(said["nic_bandwidth"][:-len("Mbps")]) * 1e6 / 8
-        host = said.get("host_bandwidth", "4000Mbps" if nic < 9e9 / 8 else "1e9Mbps")
+        nic = float((nic_bandwidth or said["nic_bandwidth"])[:-len("Mbps")]) * 1e6 / 8
+        host = said.get("host_bandwidth", "4000Mbps")
         rate = 1 / math.hypot(1 / nic, 8e-6 / float(host[:-len("Mbps")]))
         latency = 1e-6 * float(said["nic_latency"][:-len("us")])
         return types.SimpleNamespace(seconds=2 * latency + float(payload[:-1]) / rate)
@@ -156,6 +156,12 @@ class Links(unittest.TestCase):
         # 1 / hypot(1 / 3, 1 / 4) = 2.4 Gbit/s.
         rate, as_fast = self.fitted(2.4)
         self.assertAlmostEqual(rate, 3, delta=0.03)
+        self.assertFalse(as_fast)
+
+    def test_a_fast_nic_beside_the_stacks_host_is_found_too(self):
+        # 1 / hypot(1 / 7.23, 1 / 4) = 3.5 Gbit/s.
+        rate, as_fast = self.fitted(3.5)
+        self.assertAlmostEqual(rate, 7.23, delta=0.1)
         self.assertFalse(as_fast)
 
     def test_a_rate_beyond_the_stacks_host_makes_a_host_as_fast_as_its_nic(self):

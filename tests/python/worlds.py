@@ -137,7 +137,7 @@ def sent_by(data, shards, rank, options, flags):
     return wire.asked, training.hook.bytes_sent_last
 
 
-# What these send is drawn by lot.
+# These send elements that are drawn by lot.
 DRAWING = [{"compressor": "randk", "density": DENSITY}, {"compressor": "rtopk", "density": DENSITY},
            {"compressor": "randk", "density": DENSITY, "shared_seed": True}]
 

@@ -39,21 +39,27 @@ def fitted(rows: Rows, where: str, stack: str, collective: str) -> Optional[Tupl
     as_fast = False
     forecaster = Forecaster()
     nodes, per_node = (1, ranks) if where == "one host" else (ranks, 1)
-    for step in range(12):
+    for _ in range(20):
         host = {"host_bandwidth": _rate(rate)} if as_fast else {}
         cluster = Cluster.of(
             nodes=nodes, gpus_per_node=per_node, nic_bandwidth=_rate(rate), nic_latency=_seconds(latency),
             intra_bandwidth=_rate(rate), intra_latency=_seconds(latency), **host)
 
-        def ask(row: Dict[str, Any]) -> float:
+        def ask(row: Dict[str, Any], **nic: str) -> float:
             size = f"{row['bytes']}B"
-            return forecaster.forecast(payload=size, cluster=cluster, stack=stack, collective=collective).seconds
+            return forecaster.forecast(payload=size, cluster=cluster, stack=stack, collective=collective, **nic).seconds
 
-        rate *= max(0.2, min(5.0, ask(large) / large["seconds"]))
-        # A NIC and a host that are alike reach 0.71 of either. So a NIC of more is faster than the stack's host.
-        if nodes > 1 and step > 3 and not as_fast and rate > 1.5 * reached:
+        longer = ask(large) / large["seconds"]
+        later = small["seconds"] - ask(small)
+        if abs(longer - 1) < 1e-3 and abs(later) < 1e-3 * small["seconds"]:
+            break
+        rate *= max(0.2, min(5.0, longer))
+        # A NIC and a host that are alike reach 0.71 of either. Where even a NIC of 100 times the rate is too slow, the
+        # stack's host is.
+        if nodes > 1 and not as_fast and rate > 1.5 * reached and (
+                ask(large, nic_bandwidth=_rate(100 * reached)) > large["seconds"]):
             rate, as_fast = 2 ** 0.5 * reached, True
-        latency = max(1e-7, latency + (small["seconds"] - ask(small)) / (2 * (ranks - 1)))
+        latency = max(1e-7, latency + later / (2 * (ranks - 1)))
     how = (f"all-reduces of {size_text(small['bytes'])} and {size_text(large['bytes'])} by {ranks} ranks: with stack "
            f"{stack} their forecasts are the measured times")
     return rate, latency, how, as_fast

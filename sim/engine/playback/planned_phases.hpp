@@ -37,7 +37,7 @@ class PlannedPhases {
   Phases of(std::size_t step) const;
 
   /// Its course, where `lead_seconds` are those of `collective_course`. Must be asked for one
-  /// network. Layers of one shape send the same buckets, and only the first is computed.
+  /// network, software and sharing. Layers of one shape send the same buckets, and only the first is computed.
   const CollectiveCourse& course_of(std::size_t step, const Topology& topology,
                                     const CollectiveSoftware& software, int sharing,
                                     const std::vector<double>& lead_seconds);

@@ -70,17 +70,16 @@ TEST_CASE("simulate says which flags of a sharding have no use", "[simulate]") {
   CHECK_THAT(notes("--synchronise", "every", "none"), Contains("there is one micro-step"));
 }
 
-// FSDP divides parameters, gradients and momentum among 128 GPUs, and recomputation keeps little
-// else.
 TEST_CASE("simulate says which sharding the software does not have", "[simulate]") {
   const auto notes = [](const std::string& stack, const std::string& sharding) {
     return gradcast_with({"simulate", "--model", "resnet-50", "--cluster", "dgx-a100", "--stack",
                           stack, "--sharding", sharding})
         .err;
   };
-  CHECK_THAT(notes("horovod-nccl", "zero1"), Contains("horovod-nccl has no --sharding zero1: "));
-  CHECK_THAT(notes("ddp-nccl", "fsdp"), Contains("ddp-nccl has no --sharding fsdp: "));
-  CHECK_THAT(notes("deepspeed-zero", "fsdp"), Contains("deepspeed-zero has no --sharding fsdp: "));
+  CHECK_THAT(notes("horovod-nccl", "zero1"),
+             Contains("horovod-nccl has no --sharding zero1; these stacks have it: ddp-nccl, "));
+  CHECK_THAT(notes("ddp-nccl", "fsdp"), Contains("ddp-nccl has no --sharding fsdp; "));
+  CHECK_THAT(notes("deepspeed-zero", "fsdp"), Contains("deepspeed-zero has no --sharding fsdp; "));
   for (const auto& [stack, sharding] : {std::pair{"ddp-gloo", "zero1"},
                                         {"deepspeed-zero", "zero2"},
                                         {"deepspeed-zero3", "fsdp"},
@@ -89,6 +88,8 @@ TEST_CASE("simulate says which sharding the software does not have", "[simulate]
     CHECK_THAT(notes(stack, sharding), !Contains("has no --sharding"));
 }
 
+// FSDP divides parameters, gradients and moments among 128 GPUs, and recomputation keeps little
+// else.
 TEST_CASE("simulate says which run does not fit into its GPUs", "[simulate]") {
   const auto notes = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"simulate", "--preset", "today",    "--model", "llama-3-8b",

@@ -58,14 +58,15 @@ TEST_CASE("the update of another optimizer takes time as its bytes", "[trace]") 
   const auto update = [](const std::string& whose, Optimizer optimizer) {
     return with_optimizer(trace(kComments + whose, kRows), optimizer).update.count();
   };
-  const std::string momentum = "# optimizer: SGD, momentum 0.9\n";
+  const std::string momentum = "# optimizer: SGD, momentum 0.9, weight decay 0.0001\n";
   CHECK(update(momentum, Optimizer::Momentum) == Approx(2e-3));
   CHECK(update(momentum, Optimizer::Sgd) == Approx(1.2e-3));
   CHECK(update(momentum, Optimizer::Adam) == Approx(2.8e-3));
   CHECK(update("# optimizer: AdamW\n", Optimizer::Momentum) == Approx(2e-3 * 20 / 28));
-  // Whose step it is, nobody knows.
+  // Nobody knows whose step it is.
   CHECK(update("", Optimizer::Adam) == Approx(2e-3));
-  CHECK(update("# optimizer: LAMB\n", Optimizer::Adam) == Approx(2e-3));
+  for (const char* whose : {"LAMB", "SGD without momentum", "SGD, Nesterov"})
+    CHECK(update("# optimizer: " + std::string(whose) + "\n", Optimizer::Adam) == Approx(2e-3));
 }
 
 // To scale it to a measured time divides by its own.

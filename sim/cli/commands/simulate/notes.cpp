@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/text.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/family_costs.hpp"
 #include "sim/inputs/fusion.hpp"
@@ -90,26 +91,34 @@ void note_sharding(const Flags& flags, const Scenario& scenario) {
     std::string_view stack;  // how its name begins
     std::vector<std::string_view> shardings;
   };
-  static const Has kHas[] = {{"ddp-", {"zero1"}},
-                             {"horovod-", {}},
-                             {"mpi4py", {}},
+  static const Has kHas[] = {{"ddp-nccl", {"zero1"}},
+                             {"ddp-gloo", {"zero1"}},
                              {"deepspeed-zero3", {"fsdp"}},
-                             {"deepspeed-zero", {"zero1", "zero2"}}};
-  const std::string sharding = to_text(scenario.sharding);
+                             {"deepspeed-zero", {"zero1", "zero2"}},
+                             {"fsdp2-nccl", {"fsdp", "hsdp", "zero1", "zero2"}},
+                             {"horovod-", {}},
+                             {"mpi4py", {}}};
+  const auto has_it = [sharding = to_text(scenario.sharding)](const Has& has) {
+    return std::ranges::find(has.shardings, sharding) != has.shardings.end();
+  };
   std::string_view stack = scenario.stack->name;
   if (stack.starts_with(kStacks.prefix)) stack.remove_prefix(kStacks.prefix.size());
   const auto its =
       std::ranges::find_if(kHas, [&](const Has& has) { return stack.starts_with(has.stack); });
-  if (its == std::end(kHas) || sharding == "none" ||
-      std::ranges::find(its->shardings, sharding) != its->shardings.end())
-    return;
-  flags.note(std::string(stack) + " has no --sharding " + sharding +
-             ": deepspeed-zero has zero1 and zero2, fsdp2-nccl has fsdp and hsdp (--stack)");
+  if (its == std::end(kHas) || scenario.sharding.kind == Sharding::None || has_it(*its)) return;
+  std::vector<std::string> others;
+  for (const Has& has : kHas)
+    if (has_it(has)) others.emplace_back(has.stack);
+  flags.note(std::string(stack) + " has no --sharding " + to_text(scenario.sharding) +
+             "; these stacks have it: " + join(others) + " (--stack)");
 }
 
 /// Notes flags of another sharding than the run's, and of micro-steps where there is one.
 void note_training(const Flags& flags, const Scenario& scenario) {
   note_sharding(flags, scenario);
+  if (flags.given("optimizer") && !scenario.trace->optimizer)
+    flags.note("--optimizer counts for memory alone here: the trace does not say whose step its "
+               "update is (`# optimizer:`)");
   if (scenario.sharding.kind != Sharding::Fsdp)
     for (const char* flag : {"unit-size", "prefetch", "reshard-after-forward"})
       if (flags.given(flag))
@@ -137,10 +146,11 @@ void note_links(const Flags& flags, const Scenario& scenario) {
   cluster.nccl_settings = {};
   if (flags.given("gpu") && !flags.given("intra-bandwidth") && cluster.gpus_per_node > 1 &&
       !has_peer_to_peer(cluster))
-    flags.note("a node's " + cluster.gpu +
-               " have no NVLink here, and no peer-to-peer over PCIe: they send through the host's "
-               "memory; --intra-bandwidth says what yours reach, and --pcie-bandwidth what a slot "
-               "carries that several share");
+    flags.note(
+        "a node's " + cluster.gpu +
+        " have no NVLink here, and no peer-to-peer over PCIe: they send through the host's "
+        "memory; --intra-bandwidth says what yours reach, and --pcie-bandwidth says what a slot "
+        "carries that several of them share");
 }
 
 void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
