@@ -118,7 +118,8 @@ std::vector<std::string> beyond(const SeenBox& box, const Scenario& scenario, co
   }
   // Nobody says that nothing was sharded.
   const auto of_shards = [](const SeenRange& range) { return range.number->name == "shards"; };
-  if (scenario.shards() > 1 && std::none_of(box.begin(), box.end(), of_shards))
+  if (holds == HoldsFor::Seen && scenario.shards() > 1 &&
+      std::none_of(box.begin(), box.end(), of_shards))
     numbers.push_back("shards " + std::to_string(scenario.shards()) + " (seen: 1)");
   return numbers;
 }
