@@ -115,7 +115,7 @@ void Cluster::lay_out_ranks() {
 }
 
 BytesPerSecond socket_rate(BytesPerSecond nic, double factor) {
-  constexpr double kMost = 42e9 / 8;
+  constexpr double kMost = 28e9 / 8;
   return rate_beside(nic, {factor * kMost});
 }
 

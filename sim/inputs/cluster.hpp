@@ -211,10 +211,10 @@ struct Cluster : NodeProperties {
   std::vector<int> first_ranks_;  // by node and one more; empty where nodes have as many GPUs
 };
 
-/// The goodput that NCCL's sockets reach on a NIC of such a goodput. A host's sockets saturate:
-/// NCCL reaches 94 % of 10 Gb/s, 54 to 70 % of 25 and 32, and 32 to 48 % of 100 (NVIDIA/nccl#209,
-/// #450, NVIDIA/nccl-tests#83; arXiv 1912.09268). The rate r of a NIC n is 1/r^2 = 1/n^2 + 1/m^2,
-/// with m = 42 Gb/s, times a factor.
+/// The goodput that NCCL's sockets reach on a NIC of such a goodput. A host's sockets saturate: the
+/// rate r of a NIC n is 1/r^2 = 1/n^2 + 1/m^2. The m of 28 Gb/s, times a factor, is the geometric
+/// mean of what three machines say: 17 from 13.6 of 23.5 Gb/s (NVIDIA/nccl-tests#83), 25 to 34 from
+/// 19 to 22 of 30.1 (NVIDIA/nccl#209), 34 to 56 from 32 to 48 of 94.2 (NVIDIA/nccl#450).
 BytesPerSecond socket_rate(BytesPerSecond nic, double factor = 1);
 
 /// A NIC and the host's CPU, which work at the same time on parts of a message, carry r: 1/r^2 =
