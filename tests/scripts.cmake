@@ -109,6 +109,10 @@ set_tests_properties(docs docs_slow PROPERTIES
 set_tests_properties(docs PROPERTIES LABELS cli COST 20)
 set_tests_properties(docs_slow PROPERTIES LABELS "cli;slow" COST 50)
 
+# Trainings that no fit has seen: their errors are those of docs/accuracy.md.
+add_test(NAME unseen COMMAND python3 ${CMAKE_SOURCE_DIR}/scripts/unseen --check $<TARGET_FILE:gradcast>)
+set_tests_properties(unseen PROPERTIES LABELS cli)
+
 # Documents against schemas, an installed tree, a package.
 set(cli ${CMAKE_CURRENT_SOURCE_DIR}/sim/cli)
 add_test(NAME schemas COMMAND ${PYTHON_WITH_JSONSCHEMA} ${cli}/schemas_test.py)
