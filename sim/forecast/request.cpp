@@ -184,13 +184,21 @@ void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
 }
 
 /// Sends through the host's memory where the changes end peer-to-peer. What they say of the link
-/// itself holds. A file without peer-to-peer has the bandwidth that is left.
+/// itself holds. A file without peer-to-peer has the bandwidth that is left, unless other GPUs stand
+/// in slots of PCIe 5.0.
 void lose_peer_to_peer(Cluster& cluster, const Cluster& of_file, const Request& request) {
   Cluster on_its_link = cluster;
   // MPI and Gloo do not read NCCL's settings.
   if (const auto ruled = find_ruled(request.collective); ruled && ruled->library != nullptr)
     on_its_link.nccl_settings = {};
-  if (!has_peer_to_peer(of_file) || has_peer_to_peer(on_its_link)) return;
+  if (has_peer_to_peer(on_its_link)) return;
+  if (!has_peer_to_peer(of_file)) {
+    const bool typed = cluster.intra.bandwidth != of_file.intra.bandwidth;
+    if (typed || !(rate_through_host(cluster) > rate_through_host(of_file))) return;
+    cluster.intra.bandwidth = rate_through_host(cluster);
+    send_through_host(cluster);
+    return;
+  }
   on_its_link.intra = of_file.intra;
   if (has_peer_to_peer(on_its_link)) return;
   on_its_link.nccl_settings = cluster.nccl_settings;

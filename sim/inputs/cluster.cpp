@@ -132,14 +132,12 @@ bool is_geforce(const std::string& gpu) {
       kNamed, [slug = device_slug(gpu)](std::string_view name) { return slug.starts_with(name); });
 }
 
-/// Without peer-to-peer, each hop of four GPUs behind one switch has a quarter of the slot that
-/// joins the switch to the host: 3 GB/s with PCIe 3.0, 6 with 4.0 (NVIDIA/nccl#1086). Machines
-/// reached 4 GB/s (four RTX 4090 in a rented server, in pairs: cortwave.github.io/posts/multi-gpu)
-/// to 18 (four RTX 4090: NVIDIA/nccl#1603), and a slot of PCIe 4.0 carries 24. About 10 GB/s, 90 %
-/// of Student's t of 5 degrees end at 3.0 and beyond what the slot carries. One server lies
-/// outside: four A100 took 0.45 s longer without peer-to-peer for the 507 MB of Wide
-/// ResNet-101-2, which is 1.7 GB/s (sands-lab/global-qsgd@13d702f).
-constexpr double kThroughHostDeviation = 0.6;
+/// All-reduces of 64 MiB and more without peer-to-peer, bus bandwidth of 18 machines that others
+/// measured, one figure each (platforms/README.md): the geometric mean. The deviation is of their
+/// logarithms. No host, slot or number of GPUs sorts them. 6 machines of RTX 5090 on PCIe 5.0 say 20.
+constexpr BytesPerSecond kThroughHost{4.2e9};
+constexpr BytesPerSecond kThroughHostOfPcie5{20e9};
+constexpr double kThroughHostDeviation = 0.83;
 
 }  // namespace
 
@@ -163,12 +161,17 @@ void drop_deviation(Cluster& cluster, std::string_view property) {
   std::erase_if(cluster.deviations, [&](const auto& its) { return its.property == property; });
 }
 
+BytesPerSecond rate_through_host(const Cluster& cluster) {
+  const GpuGeneration gpu = gpu_generation_of(cluster);
+  const bool pcie_5 = gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell;
+  return pcie_5 ? kThroughHostOfPcie5 : kThroughHost;
+}
+
 void send_through_host(Cluster& cluster) {
-  const BytesPerSecond between_sockets{cluster.host_cpu == HostCpu::Amd ? 16e9 : 10e9};
   static const std::string kIntra = "intra_bandwidth";
   // The generation may follow from the bandwidth.
   const GpuGeneration gpu = gpu_generation_of(cluster);
-  cluster.intra.bandwidth = std::min(cluster.intra.bandwidth, between_sockets);
+  cluster.intra.bandwidth = std::min(cluster.intra.bandwidth, rate_through_host(cluster));
   cluster.intra.latency = std::max(cluster.intra.latency, kPcieStep);
   cluster.nvlink_sharp = YesNo::No;
   drop_deviation(cluster, kIntra);

@@ -241,10 +241,13 @@ inline constexpr Seconds kPcieStep{5.7e-6};
 /// Forgets how far off a property's value may be: another value is in its place.
 void drop_deviation(Cluster& cluster, std::string_view property);
 
+/// The bandwidth between GPUs of a node without peer-to-peer, through the host's memory, that
+/// machines reach in the mean: 4.2 GB/s, and 20 on PCIe 5.0 (Hopper and later GPUs).
+BytesPerSecond rate_through_host(const Cluster& cluster);
+
 /// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's
-/// memory, across its sockets. They get no faster than NCCL takes these to be (src/graph/topo.h):
-/// 10 GB/s of Intel's hosts (SKL_QPI_BW), 16 of AMD's (AMD_BW). A step is one over PCIe, and the
-/// NVLink switch adds up nothing. Nobody measured this machine, so the bandwidth has a deviation.
+/// memory, at `rate_through_host` or less. A step is one over PCIe, and the NVLink switch adds up
+/// nothing. Nobody measured this machine, so the bandwidth has a deviation.
 void send_through_host(Cluster& cluster);
 
 /// The generation of a GPU by its name, like "a100-80gb"; Unknown for one that NCCL's tables have

@@ -120,8 +120,8 @@ BytesPerSecond inside_by(const NetworkFacts& facts) {
 
 /// Sources of a link that nccl_settings leave without peer-to-peer.
 constexpr const char* kThroughHost =
-    "not measured: nccl_settings end peer-to-peer, and GPUs send through the host's memory; NCCL "
-    "takes this between two CPUs of a host";
+    "not measured: nccl_settings end peer-to-peer, and GPUs send through the host's memory; the "
+    "mean of machines that others measured (platforms/README.md)";
 constexpr const char* kStepThroughHost =
     "not measured: nccl_settings end peer-to-peer; a ring step over PCIe in NCCL's own model";
 

@@ -70,27 +70,24 @@ TEST_CASE("a link's time is what half and twice its rate change", "[doubt]") {
   CHECK(link_time(doubt, kReach, bound_by_compute, at(10e9)).seconds == 0);
 }
 
-// 45 % to either side of 10 GB/s: e^(0.45 x 2.015) = 2.476, so from 4.04 to 24.8. A slot of
-// PCIe 4.0 carries 24, and that of an RTX 5090 more: AMD's 16 GB/s times 2.476 are 39.6.
+// 83 % to either side of 4.2 GB/s: e^(0.83 x 2.015) = 5.325, so from 0.789 to 22.4. A slot of
+// PCIe 4.0 carries 24, and that of an RTX 5090 more: 20 GB/s times 5.325 are 106.
 TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measures it", "[doubt]") {
   const std::vector<LinkDoubt> doubts = doubts_on("rtx-4090-8gpu");
   REQUIRE(doubts.size() == 1);
-  CHECK(doubts[0].slow.intra.bandwidth.value == Approx(4.04e9).epsilon(0.002));
-  CHECK(doubts[0].fast.intra.bandwidth.value == Approx(24e9));
-  CHECK(doubts[0].faster == Approx(2.4));
-  CHECK(doubts_on("rtx-4090-8gpu-epyc")[0].fast.intra.bandwidth.value == Approx(24e9));
+  CHECK(doubts[0].slow.intra.bandwidth.value == Approx(0.789e9).epsilon(0.002));
+  CHECK(doubts[0].fast.intra.bandwidth.value == Approx(22.4e9).epsilon(0.002));
+  CHECK(doubts[0].faster == Approx(5.325).epsilon(0.001));
   CHECK(doubts_on("rtx-4090-8gpu-epyc", {{"gpu", "rtx-5090"}, {"gpu_generation", "blackwell"}})[0]
-            .fast.intra.bandwidth.value == Approx(39.6e9).epsilon(0.002));
+            .fast.intra.bandwidth.value == Approx(106.5e9).epsilon(0.002));
   CHECK(doubts_on("rtx-4090-8gpu", {{"intra_bandwidth", "10GBps"}}).empty());
   CHECK(doubts_on("dgx-a100").empty());
   CHECK(doubts_on("ib-100g", {{"gpus_per_node", "4"}}).size() == 1);
   CHECK(doubts_on("ib-100g", {{"gpus_per_node", "1"}}).empty());
   const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
   CHECK(doubts_on("dgx-a100", {disabled}).size() == 1);
-  // 60 % to either side of Intel's 10 GB/s: e^(0.6 x 2.015) = 3.350, so from 2.985. A quarter of a
-  // slot of PCIe 3.0, which four GPUs of one switch leave each other, is 3.
   CHECK(doubts_on("dgx-1-v100", {disabled})[0].slow.intra.bandwidth.value ==
-        Approx(2.985e9).epsilon(0.002));
+        Approx(0.789e9).epsilon(0.002));
   CHECK(doubts_on("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).empty());
   // A file's latencies are those of its fit; ten deviations would leave no link.
   Scenario vague = scenario_on("rtx-4090-8gpu", {});
@@ -247,12 +244,12 @@ TEST_CASE("an interval holds what a doubtful link's ends would make of a run", "
   const Engine& analytic = *find_engine("analytic");
   const Evaluation doubted = evaluate(scenario_on("rtx-4090-8gpu", {}), analytic);
   const Evaluation sure =
-      evaluate(scenario_on("rtx-4090-8gpu", {{"intra_bandwidth", "10GBps"}}), analytic);
+      evaluate(scenario_on("rtx-4090-8gpu", {{"intra_bandwidth", "4.2GBps"}}), analytic);
   CHECK(doubted.result.iteration == sure.result.iteration);
   CHECK(doubted.interval->low < sure.interval->low);
   CHECK(doubted.interval->high > sure.interval->high);
   const Evaluation slow =
-      evaluate(scenario_on("rtx-4090-8gpu", {{"intra_bandwidth", "5GBps"}}), analytic);
+      evaluate(scenario_on("rtx-4090-8gpu", {{"intra_bandwidth", "2GBps"}}), analytic);
   CHECK(slow.result.iteration > sure.interval->high);
   CHECK(slow.result.iteration < doubted.interval->high);
 }

@@ -50,30 +50,33 @@ Cluster inside(const std::string& cluster, const std::vector<ClusterProperty>& c
 
 }  // namespace
 
-// A DGX A100 has EPYCs, between which NCCL counts on 16 GB/s; between a DGX-1's Xeons 10. A step
-// over PCIe takes 5.7 us, over NVLink 3.4. The bandwidth alone would then make V100s of A100s.
+// Machines reach 4.2 GB/s, and 20 on PCIe 5.0. A step over PCIe takes 5.7 us, over NVLink 3.4. The
+// bandwidth alone would then make V100s of A100s.
 TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "[shared]") {
   const ClusterProperty disabled{"nccl_settings", "NCCL_P2P_DISABLE=1"};
   const Cluster a100 = inside("dgx-a100", {disabled});
-  CHECK(a100.intra.bandwidth.value == 16e9);
+  CHECK(a100.intra.bandwidth.value == 4.2e9);
   CHECK(a100.intra.latency == Seconds{5.7e-6});
   CHECK(gpu_generation_of(a100) == GpuGeneration::Ampere);
-  CHECK(inside("dgx-1-v100", {disabled}).intra.bandwidth.value == 10e9);
+  CHECK(inside("dgx-1-v100", {disabled}).intra.bandwidth.value == 4.2e9);
+  CHECK(inside("dgx-h100", {disabled}).intra.bandwidth.value == 20e9);
   CHECK(inside("dgx-h100", {disabled}).nvlink_sharp == YesNo::No);
-  // 12 GB/s of PCIe lie below what AMD's hosts carry.
-  CHECK(inside("10gbe", {disabled, {"host_cpu", "amd"}}).intra.bandwidth.value == 12e9);
+  // 12 GB/s of PCIe 3.0 lie below what hosts with PCIe 5.0 reach.
+  CHECK(inside("10gbe", {disabled, {"gpu", "rtx-5090"}}).intra.bandwidth.value == 12e9);
   // NVLinks stay where only PCIe is left out.
   const ClusterProperty nvlink{"nccl_settings", "NCCL_P2P_LEVEL=NVL"};
   CHECK(inside("dgx-1-v100", {nvlink}).intra.bandwidth.value == 120e9);
-  CHECK(inside("10gbe", {nvlink}).intra.bandwidth.value == 10e9);
+  CHECK(inside("10gbe", {nvlink}).intra.bandwidth.value == 4.2e9);
   // The drivers of GeForce cards have none over PCIe; those of an L40S do.
-  CHECK(inside("10gbe", {{"gpu", "rtx-3090"}}).intra.bandwidth.value == 10e9);
+  CHECK(inside("10gbe", {{"gpu", "rtx-3090"}}).intra.bandwidth.value == 4.2e9);
   CHECK(inside("10gbe", {{"gpu", "l40s"}}).intra.bandwidth.value == 12e9);
   // A number that somebody says holds. So does that of a file of such cards.
   CHECK(inside("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).intra.bandwidth.value ==
         13e9);
-  CHECK(inside("rtx-4090-8gpu-epyc", {disabled, {"host_cpu", "intel"}}).intra.bandwidth.value ==
-        16e9);
+  CHECK(inside("rtx-4090-8gpu", {disabled}).intra.bandwidth.value == 4.2e9);
+  CHECK(inside("rtx-4090-8gpu", {{"gpu", "rtx-5090"}}).intra.bandwidth.value == 20e9);
+  CHECK(inside("rtx-4090-8gpu", {{"gpu", "rtx-5090"}, {"intra_bandwidth", "9GBps"}})
+            .intra.bandwidth.value == 9e9);
 }
 
 // A bandwidth and a latency hold if somebody says them. All else is as without peer-to-peer: no
@@ -94,7 +97,7 @@ TEST_CASE("a link's own numbers do not bring peer-to-peer back", "[shared]") {
   const ClusterProperty nvlink{"nccl_settings", "NCCL_P2P_LEVEL=NVL"};
   CHECK(inside("dgx-h100", {nvlink, {"intra_bandwidth", "9GBps"}}).nvlink_sharp == YesNo::Yes);
   // A DGX A100 of RTX 4090 has no NVLink; two RTX 3090 may have a bridge.
-  CHECK(inside("dgx-a100", {{"gpu", "rtx-4090"}}).intra.bandwidth.value == 16e9);
+  CHECK(inside("dgx-a100", {{"gpu", "rtx-4090"}}).intra.bandwidth.value == 4.2e9);
   CHECK(has_peer_to_peer(inside("10gbe", {{"gpu", "rtx-3090"}, {"intra_bandwidth", "48GBps"}})));
 }
 
@@ -108,7 +111,7 @@ TEST_CASE("NCCL's settings end the peer-to-peer of NCCL alone", "[shared]") {
     CHECK(make_scenario(request, files).cluster.intra.bandwidth.value > 200e9);
   }
   request.collective = "nccl";
-  CHECK(make_scenario(request, files).cluster.intra.bandwidth.value == 16e9);
+  CHECK(make_scenario(request, files).cluster.intra.bandwidth.value == 4.2e9);
 }
 
 TEST_CASE("what a request changes is its scenario's alone", "[shared]") {

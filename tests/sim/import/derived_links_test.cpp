@@ -102,7 +102,7 @@ TEST_CASE("a named machine without peer-to-peer has the link that the times show
   CHECK_THAT(written(imported).content, !Contains("source,deviation"));
 }
 
-// Times of 1 MB decide no bandwidth: the link stays NCCL's, with 45 % to either side.
+// Times of 1 MB decide no bandwidth: the link stays the file's, with 83 % to either side.
 TEST_CASE("a link that nobody measured keeps its deviation in the written file", "[network]") {
   const auto imported = [](const std::string& setting, const char* machine) {
     return network_of({"all_reduce_perf\n" + kBegin + ranks(1, 8) + setting + kHeader +
@@ -115,10 +115,10 @@ TEST_CASE("a link that nobody measured keeps its deviation in the written file",
     CHECK(cluster.deviations[0].property == "intra_bandwidth");
     return cluster.deviations[0].share;
   };
-  CHECK(deviation_of(imported("", "rtx-4090-8gpu.csv")) == Approx(0.45));
+  CHECK(deviation_of(imported("", "rtx-4090-8gpu.csv")) == Approx(0.83));
   const Imported disabled = imported(
       "node0:17:17 [0] NCCL INFO NCCL_P2P_LEVEL set by environment to LOC\n", "dgx-1-v100.csv");
-  CHECK(deviation_of(disabled) == Approx(0.6));
+  CHECK(deviation_of(disabled) == Approx(0.83));
   CHECK_THAT(disabled.cluster->sources.at("intra_bandwidth"),
              Contains("not measured: nccl_settings end peer-to-peer"));
 }
