@@ -3,6 +3,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/import/kineto/linking.hpp"
+#include "sim/import/kineto/optimizer.hpp"
 #include "sim/import/kineto/shards.hpp"
 
 namespace gradcast::kineto {
@@ -35,6 +36,8 @@ Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
   require_one_device(recording);
   if (recording.on_host_to_all) refuse_hybrids(recording, {}, 0, false);  // whatever else is amiss
   rank.linked = link_launches(recording);
+  rank.optimizer_class = optimizer_class(recording);
+  rank.optimizer = optimizer_of(recording, rank.optimizer_class);
   rank.steps = find_steps(recording);
   for (const Span& span : update_spans(recording, rank.steps))
     recording.operators.push_back(

@@ -10,6 +10,7 @@
 #include "sim/import/kineto/event_reader.hpp"
 #include "sim/import/kineto/gradients.hpp"
 #include "sim/import/kineto/window_times.hpp"
+#include "sim/inputs/sharding.hpp"
 
 namespace gradcast::kineto {
 
@@ -33,6 +34,8 @@ struct Rank {
   std::size_t linked = 0;
   Nanoseconds launch_latency = 0;
   Steps steps;
+  std::string optimizer_class;             // "AdamW"; "": not said, or several
+  std::optional<Optimizer> optimizer;      // where it is modelled, and known
   bool sends_each = false;                   // gradient by itself, as compiled backwards do
   std::optional<Shards> shards;              // of a fully sharded run
   std::vector<WindowTimes> times;            // of the used steps

@@ -67,6 +67,19 @@ Sizes unit_sizes(const StepGradients& step) {
   return sizes;
 }
 
+void note_optimizer(const Rank& rank, ImportNotes& notes) {
+  const std::string& its = rank.optimizer_class;
+  if (rank.optimizer)
+    notes.used.push_back("the optimizer, " + its + ", by the name of its step: " +
+                         to_text(*rank.optimizer) + " for --optimizer");
+  else
+    notes.unknown.push_back(
+        (its.empty()    ? std::string("the optimizer: no step has the name of one")
+         : its == "SGD" ? std::string("the momentum of SGD: the trace has no calls of its step")
+                        : "the memory that the optimizer " + its + " moves") +
+        "; `# optimizer:` in the trace's file says adam, momentum or sgd");
+}
+
 }  // namespace
 
 void set_model(const Rank& rank, const ImportOptions& options, int element_bytes,
@@ -136,6 +149,8 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
     imported.notes.inferred.push_back(
         "the forward time of each tensor, in proportion to its backward time: the trace has no "
         "sequence numbers; the sum is measured");
+  trace.optimizer = rank.optimizer;
+  note_optimizer(rank, imported.notes);
   trace.batch = made.batch;
   if (options.batch) {
     trace.batch = *options.batch;

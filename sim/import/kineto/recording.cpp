@@ -216,6 +216,10 @@ class Recorder {
     } else if (event.sequence >= 0) {
       // The first input of an embedding is its table, the second the indices to look up.
       kept.elements = first_of_dims(event.dims, contains(name, "embedding") ? 1 : 0);
+    } else if (const bool multiplies = name == "aten::mul_" || name == "aten::_foreach_mul_";
+               multiplies || name == "aten::add_" || name == "aten::_foreach_add_") {
+      keep(its_.in_place, InPlace{event.start, thread_of(event), multiplies});
+      return;
     } else {
       return;
     }

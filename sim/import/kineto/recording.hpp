@@ -115,6 +115,13 @@ struct Annotation {
   std::uint32_t thread = 0;
 };
 
+/// A call that adds or multiplies in place, as an optimizer's step does: "aten::_foreach_mul_".
+struct InPlace {
+  Nanoseconds start = 0;
+  std::uint32_t thread = 0;
+  bool multiplies = false;
+};
+
 struct Recording {
   std::string file;
   Head head;
@@ -126,6 +133,7 @@ struct Recording {
   std::deque<Launch> launches;
   std::deque<Operator> operators;
   std::deque<Annotation> annotations;
+  std::deque<InPlace> in_place;
   std::vector<Collective> collectives;
   std::vector<std::int64_t> devices;  // on which kernels ran, each once
   bool on_host_to_all = false;        // an all-to-all was called

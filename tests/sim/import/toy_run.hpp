@@ -30,6 +30,8 @@ class ToyRun {
   std::string step_name = "ProfilerStep#";  // "": steps are not marked
   bool gradients = true;                    // marked as done
   bool optimizer = true;                    // its calls are marked
+  std::string optimizer_class = "SGD";
+  std::string optimizer_call;  // an operator in its calls, if any
   std::string head;                         // members of the trace, with a comma behind each
   std::string gradient_dims[2] = {R"("Input Dims":[[16]])", R"("Input Dims":[[4,8]])"};
   std::string more;  // events, with a comma before each
@@ -114,7 +116,10 @@ class ToyRun {
                        R"("Collective name":"allreduce","In msg nelems":48,"Group size":)" +
                            std::to_string(world_size) + R"(,"dtype":"Float")");
     }
-    if (optimizer) events += slice("user_annotation", "Optimizer.step#SGD.step", 1, at + 600, 60);
+    if (optimizer)
+      events += slice("user_annotation", "Optimizer.step#" + optimizer_class + ".step", 1, at + 600,
+                      60);
+    if (!optimizer_call.empty()) events += slice("cpu_op", optimizer_call, 1, at + 605, 20);
     events += kernel("sgd", 7, at + 620, 60, 1, at + 610);
   }
 };

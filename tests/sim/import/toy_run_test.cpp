@@ -333,3 +333,36 @@ TEST_CASE("names of operators become names for files and columns") {
   const Imported toy = import_reader_named("kineto").read({folder.write("trace.json", text)}, {});
   CHECK(toy.model->tensors[0].tensor == "___x____1-1.weight");
 }
+
+// The profiler names the step of a class: "Optimizer.step#AdamW.step".
+TEST_CASE("an imported trace says whose step its update is") {
+  if (!kineto::event_reader_built()) return;
+  const auto optimizer_of = [](const std::string& its_class, const std::string& call) {
+    ToyRun run;
+    run.optimizer_class = its_class;
+    run.optimizer_call = call;
+    return imported_toy(run).trace->optimizer;
+  };
+  CHECK(optimizer_of("AdamW", "") == Optimizer::Adam);
+  CHECK(optimizer_of("FusedAdam", "") == Optimizer::Adam);
+  CHECK_FALSE(optimizer_of("Lion", "").has_value());
+  // SGD multiplies in place where it has buffers of momentum, and adds alone where it has none.
+  CHECK(optimizer_of("SGD", "aten::_foreach_mul_") == Optimizer::Momentum);
+  CHECK(optimizer_of("SGD", "aten::mul_") == Optimizer::Momentum);
+  CHECK(optimizer_of("SGD", "aten::_foreach_add_") == Optimizer::Sgd);
+  CHECK_FALSE(optimizer_of("SGD", "").has_value());
+  ToyRun run;
+  CHECK(says(imported_toy(run).notes.unknown, "the momentum of SGD"));
+  run.optimizer_class = "AdamW";
+  CHECK(says(imported_toy(run).notes.used, "the optimizer, AdamW"));
+  run.optimizer = false;
+  CHECK(says(imported_toy(run).notes.unknown, "no step has the name of one"));
+}
+
+// A multiplication outside the step is the network's own, as of dropout.
+TEST_CASE("calls outside the optimizer's step say nothing of its momentum") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  run.more = ToyRun::slice("cpu_op", "aten::mul_", 1, 200, 10);
+  CHECK_FALSE(imported_toy(run).trace->optimizer.has_value());
+}
