@@ -130,6 +130,7 @@ Estimates estimates_of(const Request& request, const std::string& software,
   both.physics.request.cluster = unfitted(request.cluster, kClusters, files);
   both.physics.request.costs = unfitted(request.costs, kCostTables, files);
   both.physics.request.stack.clear();
+  both.physics.ways_of = request.stack;
   both.fitted = Asked{request};
   Request& fit = both.fitted->request;
   // Whoever fitted a cluster of his own, or names a fit, means that fit.
@@ -179,6 +180,11 @@ bool costs_fitted(const Stack& stack, const Scenario& scenario) {
 
 Scenario make_scenario(const Asked& asked, DataFiles& files) {
   Scenario scenario = make_scenario(asked.request, files);
+  if (!asked.ways_of.empty()) {
+    Request with = asked.request;
+    with.stack = asked.ways_of;
+    take_ways(scenario, *stack_of(with, files));
+  }
   if (!asked.software.empty())
     take_software(scenario.cluster,
                   *files.parsed(files.read(kClusters, asked.software), load_cluster),

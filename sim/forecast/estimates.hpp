@@ -16,6 +16,8 @@ struct Asked {
   /// The fitted cluster whose software costs, and whose unexplained error, replace those of the
   /// request's cluster; "": they stay. Files of before there were stacks have it so.
   std::string software{};
+  /// The stack whose way to send shards holds without its costs: physics alone is the same run.
+  std::string ways_of{};
 };
 
 struct Estimates {

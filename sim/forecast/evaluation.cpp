@@ -63,7 +63,7 @@ std::string content_of(const Asked& asked, const Engine& engine, DataFiles& file
   const Request& request = asked.request;
   std::string content = "engine " + std::string(engine.name) + "\ncluster " + request.cluster +
                         "\ncosts " + request.costs + "\nstack " + request.stack + "\nsoftware " +
-                        asked.software + "\n";
+                        asked.software + "\nways " + asked.ways_of + "\n";
   const auto add = [&](const TextFile& file) {
     content += "file " + files.sha256_of(file.path) + "\n";
   };

@@ -59,14 +59,18 @@ bool is_of_nics(const ScenarioQuantity& quantity) {
 
 bool is_usual(const StackTerm& term) { return term.presence >= 0.5; }
 
-void apply_stack(Scenario& scenario) {
-  if (scenario.stack == nullptr) return;
-  scenario = without_stack(std::move(scenario));
-  if (scenario.stack->pipelines) scenario.pipeline = true;
-  if (const auto& usual = scenario.stack->schedule; usual) {
+void take_ways(Scenario& scenario, const Stack& stack) {
+  if (stack.pipelines) scenario.pipeline = true;
+  if (const auto& usual = stack.schedule; usual) {
     scenario.shards_all_reduced = scenario.shards_all_reduced || usual->shards_all_reduced;
     scenario.owners_broadcast = scenario.owners_broadcast || usual->owners_broadcast;
   }
+}
+
+void apply_stack(Scenario& scenario) {
+  if (scenario.stack == nullptr) return;
+  scenario = without_stack(std::move(scenario));
+  take_ways(scenario, *scenario.stack);
   const std::vector<const StackTerm*> terms = terms_for(*scenario.stack, scenario);
   const Plan plan = make_plan(scenario);
   for (const StackTerm* term : terms) {

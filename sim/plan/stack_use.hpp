@@ -38,6 +38,10 @@ bool is_usual(const StackTerm& term);
 /// left at physics: it is not multiplied on. The same again after the scenario was changed.
 void apply_stack(Scenario& scenario);
 
+/// Gives the scenario the stack's ways to send: how shards travel, and whether encoding hides
+/// collectives. None of them is a cost.
+void take_ways(Scenario& scenario, const Stack& stack);
+
 /// The scenario by physics alone.
 Scenario without_stack(Scenario scenario);
 

@@ -71,3 +71,21 @@ TEST_CASE("a fit that a user saved keeps its software", "[estimates]") {
     CHECK(clusters_of(name).software.empty());
   }
 }
+
+// Else a sweep's physics alone would be another run than that of `simulate`.
+TEST_CASE("physics alone sends shards as the stack does", "[estimates]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto physics = [&](const std::string& stack) {
+    Request request;
+    request.model = "resnet-50";
+    request.cluster = "dgx-a100";
+    request.stack = stack;
+    request.sharding = parse_sharding("zero1");
+    const Scenario scenario = make_scenario(estimates_of(request, "paper", files).physics, files);
+    CHECK(scenario.stack == nullptr);
+    return scenario;
+  };
+  CHECK(physics("ddp-nccl").owners_broadcast);
+  CHECK(physics("deepspeed-zero").shards_all_reduced);
+  CHECK_FALSE(physics("fsdp2-nccl").owners_broadcast);
+}
