@@ -190,8 +190,9 @@ void take_network(ImportedCluster& measured, NetworkFacts& facts) {
   }
 }
 
-/// The link inside nodes by the measured times, after nccl_settings ended its peer-to-peer.
-void derive_without_peer_to_peer(ImportedCluster& measured, const Cluster& machine,
+/// The link inside nodes by the measured times, where it has no peer-to-peer: such machines differ.
+/// `direct`: the machine's own file has one, which nccl_settings ended.
+void derive_without_peer_to_peer(ImportedCluster& measured, const Cluster& machine, bool direct,
                                  NetworkFacts& facts) {
   auto& sources = measured.sources;
   if (machine.nvlink_sharp == YesNo::Yes)
@@ -201,10 +202,12 @@ void derive_without_peer_to_peer(ImportedCluster& measured, const Cluster& machi
   sources.erase("intra_bandwidth");
   sources.erase("intra_latency");
   derive_links(measured);  // the machine's other links have a source
-  sources.try_emplace("intra_bandwidth", kThroughHost);
-  sources.try_emplace("intra_latency", kStepThroughHost);
+  const std::string own = "as " + machine.name;
+  sources.try_emplace("intra_bandwidth", direct ? kThroughHost : own);
+  sources.try_emplace("intra_latency", direct ? kStepThroughHost : own);
   for (const char* property : {"intra_bandwidth", "intra_latency"}) {
     const std::string& source = sources[property];
+    if (source == own) continue;
     auto& notes = source.starts_with("derived") ? facts.notes.inferred : facts.notes.unknown;
     notes.push_back(std::string(property) + ": " + source);
   }
@@ -231,14 +234,14 @@ ImportedCluster measured_on(const Cluster& machine, NetworkFacts& facts) {
   take("nodes", facts.nodes, measured.cluster.nodes);
   take("gpus_per_node", facts.gpus_per_node, measured.cluster.gpus_per_node);
   take_network(measured, facts);
+  const bool direct = has_peer_to_peer(measured.cluster);
   if (!facts.nccl_settings.text.empty()) {
-    const bool direct = has_peer_to_peer(measured.cluster);
     measured.cluster.nccl_settings = facts.nccl_settings;
     measured.sources["nccl_settings"] = kSaidByFiles;
-    if (direct && !has_peer_to_peer(measured.cluster)) {
-      send_through_host(measured.cluster);
-      derive_without_peer_to_peer(measured, machine, facts);
-    }
+  }
+  if (!has_peer_to_peer(measured.cluster)) {
+    if (direct) send_through_host(measured.cluster);
+    derive_without_peer_to_peer(measured, machine, direct, facts);
   }
   const GpuGeneration generation = generation_of(facts.device);
   if (generation != GpuGeneration::Unknown && machine.gpu_generation != GpuGeneration::Unknown &&

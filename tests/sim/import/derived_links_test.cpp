@@ -102,6 +102,23 @@ TEST_CASE("a named machine without peer-to-peer has the link that the times show
   CHECK_THAT(written(imported).content, !Contains("source,deviation"));
 }
 
+// The file has the mean of many servers, 4.2 GB/s: here 6 were measured.
+TEST_CASE("a machine whose file has no peer-to-peer has the measured link as well", "[network]") {
+  const double factor = 2 * 7. / 8;
+  std::string log = "all_reduce_perf\n" + kBegin + ranks(1, 8) + kHeader;
+  for (const std::int64_t bytes : {std::int64_t{1} << 28, std::int64_t{1} << 30})
+    log += nccl_row(bytes, static_cast<double>(bytes) * factor / 6e9 * 1e6, factor) + "\n";
+  const Imported imported = network_of({log}, {}, cluster_of_file("rtx-4090-8gpu.csv"));
+  const ImportedCluster& measured = *imported.cluster;
+  CHECK(measured.cluster.intra.bandwidth.value == Approx(6e9).epsilon(0.05));
+  CHECK(measured.cluster.deviations.empty());
+  CHECK_THAT(measured.sources.at("intra_bandwidth"), Contains("derived"));
+  CHECK(measured.sources.at("intra_latency") == "as rtx-4090-8gpu");
+  // Peer-to-peer of a machine that has it is no guess.
+  const Imported switched = network_of({log}, {}, cluster_of_file("dgx-h100.csv"));
+  CHECK(switched.cluster->sources.at("intra_bandwidth") == "as dgx-h100");
+}
+
 // Times of 1 MB decide no bandwidth: the link stays the file's, with 83 % to either side.
 TEST_CASE("a link that nobody measured keeps its deviation in the written file", "[network]") {
   const auto imported = [](const std::string& setting, const char* machine) {
