@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/base/error.hpp"
+#include "sim/base/progress.hpp"
 #include "sim/base/thread_pool.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/link_doubt.hpp"
@@ -44,8 +45,8 @@ OptionAnswer scenario_for(const Option& option, DataFiles& files) {
 }
 
 /// Forecasts all that have a scenario.
-void forecast_all(std::vector<OptionAnswer>& answers, const Engine& engine, std::size_t jobs,
-                  const DataFiles& files) {
+void forecast_all(const std::vector<Option>& options, std::vector<OptionAnswer>& answers,
+                  const Engine& engine, const DecideAsked& asked, const DataFiles& files) {
   std::vector<std::size_t> to_do;
   bool platform_files = false;
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -60,7 +61,12 @@ void forecast_all(std::vector<OptionAnswer>& answers, const Engine& engine, std:
         answer_or_problem(files, [&] { return evaluate(*answers[i].scenario, engine); });
     return std::string();
   };
-  run_in_threads(threads ? jobs : 1, to_do, {forecast, [](std::size_t, const std::string&) {}});
+  Progress progress(std::vector<double>(to_do.size(), 1), asked.quiet);
+  std::size_t done = 0;
+  const auto take = [&](std::size_t i, const std::string&) {
+    if (++done < to_do.size()) progress.show(done, options[i].name);
+  };
+  run_in_threads(threads ? asked.jobs : 1, to_do, {forecast, take});
 }
 
 void find_gpu_memory(Decision& decision, const DecideAsked& asked, const DataFiles& files) {
@@ -223,7 +229,7 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
   std::vector<OptionAnswer> answers;
   for (const Option& option : options)
     answers.push_back(option.refused.empty() ? scenario_for(option, files) : OptionAnswer());
-  forecast_all(answers, engine, asked.jobs, files);
+  forecast_all(options, answers, engine, asked, files);
   for (std::size_t i = 0; i < options.size(); ++i) {
     Option option = options[i];
     if (option.refused.empty()) option.refused = answers[i].forecast.problem;

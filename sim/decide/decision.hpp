@@ -23,6 +23,7 @@ struct DecideAsked {
   std::optional<double> samples{};         // of an epoch
   std::optional<Bytes> gpu_memory{};       // not given: that of the cluster's usual GPU
   std::size_t jobs = 1;
+  bool quiet = true;  // shows no progress
 };
 
 /// An option that has a forecast, beside today's run. Both are compared per sample, because options

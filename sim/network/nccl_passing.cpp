@@ -1,7 +1,8 @@
 // NCCL's broadcast and its send-receive, as loads on links.
 #include <algorithm>
 #include <cstdint>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "sim/network/collectives/rings.hpp"
 #include "sim/network/nccl.hpp"
@@ -24,21 +25,33 @@ Piece piece_of(const Protocol& protocol) {
   return {{2 * (512 << 10)}, {2 * (512 << 10)}};
 }
 
-/// The root begins each channel's ring. No channel passes on into it.
+/// The root begins each channel's ring. No channel passes on into it. Ranks pass in their order,
+/// each to lower ones first.
 Phase chains(const RankLayout& layout, Bytes payload, int root) {
   const collectives::Rings rings = collectives::rails(layout);
-  std::map<std::pair<int, int>, Bytes> passed;
+  const auto ranks = static_cast<std::size_t>(layout.ranks());
+  std::vector<std::vector<std::pair<int, Bytes>>> passed(ranks);  // by rank: to whom, and what
   for (int channel = 0; channel < rings.channels; ++channel) {
-    std::vector<int> order = rings.order(rings.firsts(layout.ranks(), channel).front(), channel);
-    std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
-    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-      Bytes& bytes = passed[{order[i], order[i + 1]}];
-      bytes = bytes + chunk(payload, channel, rings.channels);
+    const Bytes its = chunk(payload, channel, rings.channels);
+    const std::vector<int> order =
+        rings.order(rings.firsts(layout.ranks(), channel).front(), channel);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const int next = order[(i + 1) % order.size()];
+      if (next == root) continue;
+      auto& from = passed[static_cast<std::size_t>(order[i])];
+      const auto to = std::ranges::find(from, next, &std::pair<int, Bytes>::first);
+      if (to == from.end())
+        from.emplace_back(next, its);
+      else
+        to->second = to->second + its;
     }
   }
   Phase flow;
-  for (const auto& [ends, bytes] : passed)
-    flow.messages.push_back({ends.first, ends.second, bytes});
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    std::ranges::sort(passed[rank], {}, &std::pair<int, Bytes>::first);
+    for (const auto& [to, bytes] : passed[rank])
+      flow.messages.push_back({static_cast<int>(rank), to, bytes});
+  }
   return flow;
 }
 

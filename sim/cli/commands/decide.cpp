@@ -89,6 +89,7 @@ DecideAsked read_decide(const Flags& flags) {
     if (asked.gpu_memory->count == 0) throw UsageError("--gpu-memory: a GPU has more than 0 bytes");
   }
   asked.jobs = chosen_jobs(flags);
+  asked.quiet = flags.quiet();
   return asked;
 }
 
@@ -109,7 +110,9 @@ int decide(int argc, const char* const* argv) {
             decide_answer(decision, asked, next_steps(decision, flags.arguments())));
     note_trace_evidence(flags, decision.request, files);
     note_others_trace(flags, {decision.request}, files);
+    note_sharding(flags, {decision.request}, files);
     note_more_gpus(flags, {decision.request}, files);
+    note_links(flags, decision.now.cluster);
     note_usual_costs(flags, transfer, decision.request);
     std::vector<Request> compressed;
     for (const WeighedOption& weighed : decision.ranked)
