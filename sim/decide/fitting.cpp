@@ -41,6 +41,8 @@ std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& 
       if (shard) {
         option.request.sharding = parse_sharding("fsdp");
         option.flags.emplace_back("sharding", "fsdp");
+        set_software(option, files);
+        if (!option.refused.empty()) continue;
         words.emplace_back("FSDP");
       }
       if (recompute) {

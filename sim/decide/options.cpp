@@ -135,7 +135,24 @@ void add_schedules(std::vector<Option>& options, const Request& asked, const Req
   }
 }
 
-void add_shardings(std::vector<Option>& options, const Request& asked, const Scenario& now) {
+}  // namespace
+
+void set_software(Option& option, DataFiles& files) {
+  if (!option.request.stack_given || option.request.stack.empty()) return;
+  const std::string missing = missing_sharding(option.request, files);
+  if (missing.empty()) return;
+  if (option.request.stack.ends_with("ddp-nccl")) {
+    option.request.stack = "fsdp2-nccl";
+    option.flags.emplace_back("stack", option.request.stack);
+  } else {
+    option.refused = missing;
+  }
+}
+
+namespace {
+
+void add_shardings(std::vector<Option>& options, const Request& asked, const Scenario& now,
+                   DataFiles& files) {
   struct Named {
     const char* flag;
     const char* name;
@@ -150,6 +167,7 @@ void add_shardings(std::vector<Option>& options, const Request& asked, const Sce
     option.request.sharding = parse_sharding(flag);
     option.request.sharding_given = true;
     option.flags = {{"sharding", flag}};
+    set_software(option, files);
     options.push_back(std::move(option));
   }
 }
@@ -224,7 +242,7 @@ std::vector<Option> options_of(const Request& asked, const Request& today, const
   options.push_back(larger_batch(dense, now));
   if (now.cluster.ranks() > 1) {
     add_schedules(options, dense, today, files);
-    add_shardings(options, dense, now);
+    add_shardings(options, dense, now, files);
   }
   if (now.recompute == Recompute::None && !now.model->tensors.front().unit.empty()) {
     Option option{"recomputation", Change::Recompute, dense};

@@ -37,6 +37,10 @@ Request dense_request(Request request);
 /// update.
 void set_batch(Option& option, int batch, const Scenario& now);
 
+/// Gives an option that shards a stack whose software can: PyTorch's FSDP2 in place of its DDP.
+/// Another stack that lacks the sharding refuses the option. Stacks that nobody named fit already.
+void set_software(Option& option, DataFiles& files);
+
 /// All options of a run. `asked` is the request before defaults, with what is said of compressors,
 /// `today` the same with them, and `now` its scenario. Throws ValueError for an unknown compressor.
 std::vector<Option> options_of(const Request& asked, const Request& today, const Scenario& now,

@@ -22,7 +22,13 @@ namespace gradcast {
 namespace {
 
 constexpr const char* kTodaysStack = "stack-ddp-nccl";
-constexpr const char* kTodaysShardedStack = "stack-fsdp2-nccl";  // FSDP2 is not built on DDP
+
+/// The software that has a sharding: FSDP2 is not built on DDP, and PyTorch has no ZeRO-2.
+const char* todays_stack(const ShardingChoice& sharding) {
+  return sharding.kind == Sharding::Fsdp    ? "stack-fsdp2-nccl"
+         : sharding.kind == Sharding::Zero2 ? "stack-deepspeed-zero"
+                                            : kTodaysStack;
+}
 
 /// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network. RCCL's
 /// were never compared with measured times: they get the widest.
@@ -125,8 +131,7 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
 Request with_todays(Request request, DataFiles& files) {
   if (speaks_for_itself(request)) return request;
   const char* stack = request.payload ? collectives_stack(cluster_of(request, files))
-                      : request.sharding.kind == Sharding::Fsdp ? kTodaysShardedStack
-                                                                : kTodaysStack;
+                                      : todays_stack(request.sharding);
   if (!request.stack_given && files.has(kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
@@ -156,9 +161,12 @@ std::string software_words(const Request& request, const Scenario& scenario) {
   if (stack.empty() && is_fitted(request.cluster))
     return "the software that the cluster was fitted with";
   if (stack.empty()) return "no software's costs";
-  if (stack == "ddp-nccl")
-    return scenario.sharding.kind == Sharding::None ? "PyTorch DDP"
-                                                    : "PyTorch, sharded, with DDP's costs";
+  const Sharding kind = scenario.sharding.kind;
+  if (stack == "ddp-nccl" && kind == Sharding::None) return "PyTorch DDP";
+  if (stack == "ddp-nccl" && kind == Sharding::Zero1)
+    return "PyTorch DDP and ZeroRedundancyOptimizer";
+  if (stack == "deepspeed-zero" && (kind == Sharding::Zero1 || kind == Sharding::Zero2))
+    return kind == Sharding::Zero1 ? "DeepSpeed ZeRO-1" : "DeepSpeed ZeRO-2";
   if (stack == "fsdp2-nccl" && scenario.sharding.kind == Sharding::Fsdp)
     return "PyTorch FSDP2" + std::string(scenario.sharding.hybrid ? " (hsdp)" : "");
   if (stack.starts_with("nccl")) return "a collective alone";
@@ -209,15 +217,23 @@ std::string guessed_network(const Cluster& cluster) {
   return ", taken for InfiniBand (network_kind says otherwise)";
 }
 
+/// "25MiB", "1000 MB".
+std::string size_words(const Scenario& scenario) {
+  constexpr std::int64_t kMega = 1'000'000;
+  const std::int64_t bytes = scenario.fusion.size.count;
+  return bytes % kMega == 0 ? std::to_string(bytes / kMega) + " MB" : to_text(scenario.fusion.size);
+}
+
 std::string schedule_words(const Scenario& scenario) {
   std::string words;
   if (scenario.payload.count > 0) return words;
   if (scenario.sharding.kind != Sharding::Fsdp) {
     const std::string fusion = to_text(scenario.fusion);
-    words = fusion == "ddp"      ? ", buckets of 25 MiB"
-            : fusion == "merged" ? ", all gradients in one"
-            : fusion == "layer"  ? ", each tensor by itself"
-                                 : ", buckets by " + fusion;
+    words = fusion == "ddp"                              ? ", buckets of 25 MiB"
+            : fusion == "merged"                         ? ", all gradients in one"
+            : fusion == "layer"                          ? ", each tensor by itself"
+            : scenario.fusion.kind == Fusion::Kind::Size ? ", buckets of " + size_words(scenario)
+                                                         : ", buckets by " + fusion;
   }
   if (!scenario.overlap) return words + ", after backward";
   words += ", overlapped with backward";

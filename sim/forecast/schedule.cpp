@@ -99,6 +99,27 @@ void take_usual_sharding(Request& request, const UsualSchedule& usual) {
   request.sharding.hybrid = usual.sharding->hybrid;
 }
 
+std::string missing_sharding(const Request& request, DataFiles& files) {
+  if (request.stack.empty() || request.payload) return "";
+  const auto lacks = [&](const std::optional<UsualSchedule>& usual) {
+    return usual && !usual->has(request.sharding);
+  };
+  if (!lacks(stack_of(request, files)->schedule)) return "";
+  std::vector<std::string> others;
+  DataFiles beside = files.beside();  // no answer rests on them
+  for (const std::string& name : beside.names(kStacks)) {
+    if (is_for_judging(name)) continue;
+    const auto stack = beside.parsed(beside.read(kStacks, name), load_stack);
+    if (stack->schedule && !stack->schedule->shardings.empty() && !lacks(stack->schedule))
+      others.push_back(name.substr(kStacks.prefix.size()));
+  }
+  const std::string own = request.stack.starts_with(kStacks.prefix)
+                              ? request.stack.substr(kStacks.prefix.size())
+                              : request.stack;
+  return own + " has no --sharding " + to_text(request.sharding) +
+         "; these stacks have it: " + join(others) + " (--stack)";
+}
+
 Request with_usual_schedule(Request request, DataFiles& files) {
   if (request.stack.empty()) return request;
   const std::optional<UsualSchedule> usual = stack_of(request, files)->schedule;

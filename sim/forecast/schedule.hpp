@@ -51,6 +51,10 @@ std::vector<Schedule> schedules_of(const Request& request, const Estimates& esti
 /// Gives the request its stack's sharding, unless somebody chose one.
 void take_usual_sharding(Request& request, const UsualSchedule& usual);
 
+/// "ddp-nccl has no --sharding zero2; these stacks have it: ..." where the request's stack has not
+/// what it asks for, else "". Throws as read_files does.
+std::string missing_sharding(const Request& request, DataFiles& files);
+
 /// The request with the usual schedule and collectives of its stack, where the request says nothing
 /// of its own.
 /// Throws as read_files does.

@@ -126,7 +126,9 @@ void set_types(Model& model, const Precision& precision) {
 Synchronise parse_synchronise(std::string_view text) { return parse_word(kSynchronise, text); }
 std::string to_text(Synchronise synchronise) { return word_of(kSynchronise, synchronise); }
 
-Optimizer parse_optimizer(std::string_view text) { return parse_word(kOptimizers, text); }
+Optimizer parse_optimizer(std::string_view text) {
+  return parse_word(kOptimizers, text == "adamw" ? "adam" : text);  // it moves as much memory
+}
 std::string to_text(Optimizer optimizer) { return word_of(kOptimizers, optimizer); }
 
 Recompute parse_recompute(std::string_view text) { return parse_word(kRecompute, text); }

@@ -107,12 +107,11 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
     see_as_rccl(machine, cluster);
     if (machine.same_channels) return machine;
   }
-  machine.nvls = cluster.nvlink_sharp == YesNo::Yes && machine.settings.nvls &&
-                 machine.settings.p2p() && machine.gpu >= GpuGeneration::Hopper &&
+  const bool sharp = cluster.nvlink_sharp == YesNo::Yes && has_peer_to_peer(cluster);
+  machine.nvls = sharp && machine.settings.nvls && machine.gpu >= GpuGeneration::Hopper &&
                  machine.rccl == nullptr;
-  machine.nvswitch = cluster.nvlink_sharp == YesNo::Yes ||
-                     (machine.nvlink && machine.gpu >= GpuGeneration::Ampere &&
-                      cluster.gpus_per_node >= kLeastOfNvSwitch);
+  machine.nvswitch = sharp || (machine.nvlink && machine.gpu >= GpuGeneration::Ampere &&
+                               cluster.gpus_per_node >= kLeastOfNvSwitch);
   machine.collnet = machine.rccl == nullptr && cluster.network_sharp == YesNo::Yes &&
                     machine.settings.collnet && nodes > 1 &&
                     nodes >= machine.settings.collnet_nodes && gpus_per_node <= kMostOfCollNet &&

@@ -10,6 +10,7 @@
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/forecast/preset.hpp"
+#include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_transfer.hpp"
@@ -163,6 +164,24 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
   }
 }
 
+void note_sharding(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
+  DataFiles others = files.beside();  // no answer rests on them
+  std::set<std::string> asked;
+  std::set<std::string> told{""};
+  for (const Request& request : requests) {
+    const std::string software =
+        join({request.stack, to_text(request.sharding), request.cluster, request.folder}, "\n");
+    if (request.sharding.kind == Sharding::None || !asked.insert(software).second) continue;
+    std::string line;
+    try {
+      line = missing_sharding(with_defaults(request, others), others);
+    } catch (const ValueError&) {  // a point without an answer, which says why
+    } catch (const DataError&) {
+    }
+    if (told.insert(line).second) flags.note(line);
+  }
+}
+
 void note_more_gpus(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
   DataFiles others = files.beside();  // no answer rests on them
   std::set<std::string> told{""};
@@ -175,6 +194,22 @@ void note_more_gpus(const Flags& flags, const std::vector<Request>& requests, Da
     }
     if (told.insert(line).second) flags.note(line);
   }
+}
+
+void note_links(const Flags& flags, const Cluster& cluster) {
+  if (cluster.gpus_per_node == 1) return;
+  Cluster by_itself = cluster;
+  by_itself.nccl_settings = {};
+  if (flags.given("gpu") && !flags.given("intra-bandwidth") && !has_peer_to_peer(by_itself))
+    flags.note(
+        "a node's " + cluster.gpu +
+        " have no NVLink here, and no peer-to-peer over PCIe: they send through the host's "
+        "memory; --intra-bandwidth says what yours reach, and --pcie-bandwidth says what a slot "
+        "carries that several of them share");
+  if (flags.given("nvlink-sharp") && flags.text("nvlink-sharp") == "yes" &&
+      !has_peer_to_peer(cluster))
+    flags.note(
+        "--nvlink-sharp changes nothing here: GPUs without peer-to-peer reach no NVLink switch");
 }
 
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files) {

@@ -28,10 +28,17 @@ void note_others_trace(const Flags& flags, const std::vector<Request>& requests,
 /// at a batch once.
 void note_memory(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
+/// Notes a sharding that the named software does not have, each once.
+void note_sharding(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
+
 /// Notes a flag that gives a node more GPUs than its cluster's file, where these share NVLink: the
 /// file's links are taken for all of them. Clusters of the data folder alone: a path is the user's
 /// own machine.
 void note_more_gpus(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
+
+/// Notes GPUs that send through the host's memory where flags name them, and an NVLink switch that
+/// such GPUs do not have.
+void note_links(const Flags& flags, const Cluster& cluster);
 
 /// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a
 /// checkpoint on a device.

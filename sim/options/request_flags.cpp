@@ -52,7 +52,8 @@ void add_training_flags(Flags& flags) {
             "forward is computed again in backward (activation checkpointing)",
             "none");
   flags.add("optimizer",
-            "sgd, momentum or adam: memory for what it keeps, and time for its step where the "
+            "sgd, momentum or adam (also adamw): memory for what it keeps, and time for its step "
+            "where the "
             "trace says whose step it has (default: the trace's, else momentum)");
 }
 

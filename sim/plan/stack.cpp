@@ -77,7 +77,7 @@ const ScenarioQuantity& find_software(std::string_view name) {
   for (const char* own :
        {"discrepancy", "scatter", kSmallDiscrepancy, kSmallScatter, kModelFactor, kKindFactor,
         "correlation", "pipelines", "fusion", "overlap", "collective", "gradients", "parameters",
-        "buffers", "network_streams", "sharding"})
+        "buffers", "network_streams", "sharding", "shardings"})
     known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
@@ -166,6 +166,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     schedule_of(stack, rows).network_streams = rows.value("value", parse_network_streams);
   else if (name == "sharding")
     schedule_of(stack, rows).sharding = rows.value("value", parse_sharding);
+  else if (name == "shardings")
+    schedule_of(stack, rows).shardings = rows.value("value", parse_shardings);
   else
     return false;
   return true;
@@ -285,6 +287,20 @@ bool parse_owners_broadcast(std::string_view text) {
 
 int parse_network_streams(std::string_view text) {
   return text.empty() ? 1 : parse_count_to(64, text);
+}
+
+std::vector<std::string> parse_shardings(std::string_view text) {
+  std::vector<std::string> words = split_words(text, ' ');
+  if (text.empty()) words.clear();
+  for (const std::string& word : words)
+    if (parse_sharding(word).kind == Sharding::None && words.size() > 1)
+      throw ValueError("'none' stands alone");
+  return words;
+}
+
+bool UsualSchedule::has(const ShardingChoice& choice) const {
+  return shardings.empty() || choice.kind == Sharding::None ||
+         std::find(shardings.begin(), shardings.end(), to_text(choice)) != shardings.end();
 }
 
 bool parse_buffers_broadcast(std::string_view text) {
@@ -457,6 +473,8 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
     if (usual->network_streams > 1)
       rows.add("network_streams", std::to_string(usual->network_streams), usual->source);
     if (usual->sharding) rows.add("sharding", to_text(*usual->sharding), usual->source);
+    if (!usual->shardings.empty())
+      rows.add("shardings", join(usual->shardings, " "), usual->source);
   }
   return csv_comments(provenance) + rows.text();
 }

@@ -66,6 +66,11 @@ int parse_network_streams(std::string_view text);
 /// ValueError.
 bool parse_buffers_broadcast(std::string_view text);
 
+/// "zero1 fsdp": the shardings that a software has, as `--sharding` names them; "none": it has
+/// none;
+/// "": nobody says. Throws ValueError.
+std::vector<std::string> parse_shardings(std::string_view text);
+
 /// The schedule that a stack runs where nobody chooses another.
 struct UsualSchedule {
   Fusion fusion;
@@ -79,6 +84,10 @@ struct UsualSchedule {
   int network_streams = 1;         // collectives of a communicator that run at the same time
   std::string source{};
   std::optional<ShardingChoice> sharding{};  // not given: none, or as somebody says
+  std::vector<std::string> shardings{};      // that its software has; empty: nobody says
+
+  /// True without sharding, and where nobody says which the software has.
+  bool has(const ShardingChoice& choice) const;
 };
 
 /// Library that carries a job's collectives. The cost of one transport says nothing of another's.

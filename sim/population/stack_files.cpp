@@ -136,9 +136,9 @@ FittedFile file_without(const PopulationFit& fit, const std::vector<const Source
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack",   "fusion",     "overlap",        "source",
-                                         "like",    "collective", "gradients",      "parameters",
-                                         "buffers", "sharding",   "network_streams"};
+constexpr std::array kScheduleColumns = {"stack",   "fusion",     "overlap",         "source",
+                                         "like",    "collective", "gradients",       "parameters",
+                                         "buffers", "sharding",   "network_streams", "shardings"};
 constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
@@ -157,7 +157,8 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
                                  rows.word("source"),
                                  rows.text("sharding").empty()
                                      ? std::nullopt
-                                     : std::optional(rows.value("sharding", parse_sharding))};
+                                     : std::optional(rows.value("sharding", parse_sharding)),
+                                 rows.value("shardings", parse_shardings)};
     const ListedStack listed{schedule, rows.value("like", parse_stack), rows.path(), rows.line()};
     if (!all.emplace(rows.word("stack"), listed).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");

@@ -270,6 +270,7 @@ int collectives(int argc, const char* const* argv) {
   }
   deliver(flags, files.inputs(), asked.engine->name, answer);
   note_more_gpus(flags, {request}, files);
+  note_links(flags, cluster);
   return 0;
 }
 

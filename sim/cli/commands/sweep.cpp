@@ -229,6 +229,7 @@ class Sweep {
     for (const SweepPoint& point : tasks_.points) asked.push_back(point.request);
     note_untimed(flags_, asked, files_);
     note_others_trace(flags_, asked, files_);
+    note_sharding(flags_, asked, files_);
     note_more_gpus(flags_, asked, files_);
     note_memory(flags_, asked, files_);
     note_density(flags_, compressors);

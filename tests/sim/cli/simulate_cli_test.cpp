@@ -76,8 +76,13 @@ TEST_CASE("simulate says which sharding the software does not have", "[simulate]
                           stack, "--sharding", sharding})
         .err;
   };
-  CHECK_THAT(notes("horovod-nccl", "zero1"),
-             Contains("horovod-nccl has no --sharding zero1; these stacks have it: ddp-nccl, "));
+  CHECK_THAT(
+      notes("horovod-nccl", "zero1"),
+      Contains("horovod-nccl has no --sharding zero1; these stacks have it: ddp-gloo, ddp-nccl, "));
+  CHECK_THAT(gradcast_with({"sweep", "--model", "resnet-50", "--cluster", "dgx-a100", "--stack",
+                            "horovod-nccl", "--sharding", "none,zero1", "--engine", "analytic"})
+                 .err,
+             Contains("horovod-nccl has no --sharding zero1; these stacks have it: "));
   CHECK_THAT(notes("ddp-nccl", "fsdp"), Contains("ddp-nccl has no --sharding fsdp; "));
   CHECK_THAT(notes("deepspeed-zero", "fsdp"), Contains("deepspeed-zero has no --sharding fsdp; "));
   for (const auto& [stack, sharding] : {std::pair{"ddp-gloo", "zero1"},

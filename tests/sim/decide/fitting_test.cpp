@@ -69,6 +69,18 @@ TEST_CASE("what the run has already is no way to save memory", "[decide]") {
     CHECK(way.with.find("FSDP") == std::string::npos);
 }
 
+TEST_CASE("FSDP is no way to save memory for software that does not have it", "[decide]") {
+  Run horovod = run("gpt2-xl");
+  horovod.asked.stack = "horovod-nccl";
+  horovod.asked.stack_given = true;
+  for (const FittingBatch& way : fitting(horovod, 72))
+    CHECK(way.with.find("FSDP") == std::string::npos);
+  horovod.asked.stack = "ddp-nccl";  // PyTorch has it by other software
+  const auto ways = fitting(horovod, 72);
+  REQUIRE(ways.size() == 4);
+  CHECK(ways[2].option.request.stack == "fsdp2-nccl");
+}
+
 TEST_CASE("where nothing fits, the option says so", "[decide]") {
   const auto ways = fitting(run("gpt2-xl"), 10);  // parameters and gradients alone: 12.5 GB
   REQUIRE(!ways.empty());

@@ -16,7 +16,8 @@ using Changes = std::vector<ClusterProperty>;
 std::vector<Option> options_on(const std::string& cluster, const Changes& changed = {},
                                const std::string& model = "resnet-50",
                                const std::string& sharding = "none",
-                               const std::vector<std::string>& compressors = {}) {
+                               const std::vector<std::string>& compressors = {},
+                               const std::string& stack = "") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   Request request;
   request.model = model;
@@ -25,6 +26,8 @@ std::vector<Option> options_on(const std::string& cluster, const Changes& change
   request.today = true;
   request.changed = changed;
   request.sharding = parse_sharding(sharding);
+  request.stack = stack;
+  request.stack_given = !stack.empty();
   const Request today = with_defaults(request, files);
   return options_of(request, today, make_scenario(today, files), compressors, files);
 }
@@ -132,6 +135,18 @@ TEST_CASE("compressors are refused where they have nothing to compress", "[decid
   CHECK(refusal(bf16, "topk").empty());
   const auto sharded = options_on("dgx-h100", {}, "llama-3-8b", "fsdp", both);
   CHECK_THAT(refusal(sharded, "topk"), Contains("HSDP"));
+}
+
+TEST_CASE("a sharding that the named software does not have is no option", "[decide]") {
+  const auto on = [](const std::string& stack) {
+    return options_on("dgx-a100", {}, "gpt2-small", "none", {}, stack);
+  };
+  CHECK_THAT(refusal(on("horovod-nccl"), "FSDP"), Contains("horovod-nccl has no --sharding fsdp"));
+  CHECK_THAT(refusal(on("horovod-nccl"), "ZeRO-1"), Contains("has no --sharding zero1"));
+  // PyTorch has both, FSDP by software of its own.
+  CHECK(has(flags_of(on("ddp-nccl")), "sharding zero1"));
+  CHECK(has(flags_of(on("ddp-nccl")), "sharding fsdp stack fsdp2-nccl"));
+  CHECK(has(flags_of(on("")), "sharding fsdp"));
 }
 
 TEST_CASE("a sharded run may stop sharding, and keeps its units as buckets", "[decide]") {

@@ -3,11 +3,13 @@
 #include <catch2/catch.hpp>
 
 #include "sim/forecast/evaluation.hpp"
+#include "sim/forecast/schedule.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/network/library_rule.hpp"
 
 using namespace gradcast;
 using Catch::Contains;
+using Catch::StartsWith;
 
 TEST_CASE("a stack sends as its own library chooses", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
@@ -41,6 +43,28 @@ TEST_CASE("Open MPI's rule up to 4.0 chooses what OSU's logs are taken to have r
     CHECK(rule->choose({}, Outcome::AllReduced, run.nodes, run.payload).collective->name ==
           run.collective);
   }
+}
+
+TEST_CASE("what runs today by itself has the sharding that is asked for", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto asked = [&](const std::string& sharding) {
+    Request request;
+    request.model = "gpt2-xl";
+    request.cluster = "dgx-h100";
+    request.sharding = parse_sharding(sharding);
+    request.sharding_given = request.today = true;
+    return with_defaults(request, files);
+  };
+  const auto words = [&](const std::string& sharding) {
+    const Request request = asked(sharding);
+    return assumed_words(request, make_scenario(request, files));
+  };
+  for (const char* sharding : {"none", "zero1", "zero2", "fsdp", "hsdp"})
+    CHECK(missing_sharding(asked(sharding), files).empty());
+  CHECK(asked("zero2").stack == "stack-deepspeed-zero");
+  CHECK_THAT(words("zero1"), StartsWith("PyTorch DDP and ZeroRedundancyOptimizer on NCCL"));
+  CHECK_THAT(words("zero2"), StartsWith("DeepSpeed ZeRO-2 on NCCL"));
+  CHECK_THAT(words("zero2"), Contains(", buckets of 1000 MB, after backward"));
 }
 
 TEST_CASE("a stack whose software shards is sharded where nobody says how", "[preset]") {

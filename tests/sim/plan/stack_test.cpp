@@ -99,6 +99,22 @@ TEST_CASE("a stack may broadcast what ZeRO-1 updated", "[stack]") {
   refused(term + "parameters,gather,,x,,,\n", "is not 'all-gather' or 'broadcast'");
 }
 
+TEST_CASE("a stack says which shardings its software has", "[stack]") {
+  const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
+  const Stack deepspeed = stack(term + "shardings,zero1 zero2,,its code,,,\n");
+  REQUIRE(deepspeed.schedule);
+  CHECK(deepspeed.schedule->has(parse_sharding("zero2")));
+  CHECK(deepspeed.schedule->has(parse_sharding("none")));
+  CHECK_FALSE(deepspeed.schedule->has(parse_sharding("fsdp")));
+  CHECK_THAT(stack_csv(deepspeed, {}), Contains("shardings,,zero1 zero2,,its code"));
+  const Stack horovod = stack(term + "shardings,none,,its code,,,\n");
+  CHECK_FALSE(horovod.schedule->has(parse_sharding("zero1")));
+  // Nobody says.
+  CHECK(stack(term + "overlap,yes,,its code,,,\n").schedule->has(parse_sharding("fsdp")));
+  refused(term + "shardings,none fsdp,,x,,,\n", "'none' stands alone");
+  refused(term + "shardings,zero3,,x,,,\n", "zero3");
+}
+
 TEST_CASE("a stack may run several collectives at a time", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack ddp = stack(term + "network_streams,2,,its code,,,\n");

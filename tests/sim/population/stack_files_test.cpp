@@ -106,6 +106,14 @@ TEST_CASE("a list of schedules says how many collectives run at a time", "[popul
   CHECK(read.at("usual").schedule.network_streams == 1);
 }
 
+TEST_CASE("a list of schedules says which shardings a software has", "[population]") {
+  const UsualSchedules read = load_usual_schedules({"stack-schedules.csv",
+                                                    "stack,fusion,overlap,source,shardings\n"
+                                                    "two,ddp,yes,x,zero1 fsdp\nany,ddp,yes,x,\n"});
+  CHECK(read.at("two").schedule.shardings == std::vector<std::string>{"zero1", "fsdp"});
+  CHECK(read.at("any").schedule.shardings.empty());
+}
+
 TEST_CASE("a list of schedules may leave out what stacks are like", "[population]") {
   const UsualSchedules read = load_usual_schedules(
       {"stack-schedules.csv", "stack,fusion,overlap,source\nold-mpi,merged,no,x\n"});

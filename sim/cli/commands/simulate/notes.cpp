@@ -10,6 +10,7 @@
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/family_costs.hpp"
 #include "sim/inputs/fusion.hpp"
+#include "sim/options/assumption_notes.hpp"
 #include "sim/plan/plan_summary.hpp"
 
 namespace gradcast::commands {
@@ -84,41 +85,12 @@ void note_value_type(const Flags& flags, const Scenario& scenario) {
     flags.note("--value-type changes nothing here: --wire-bytes-per-element says what is sent");
 }
 
-/// Notes a sharding that the named software does not have.
-void note_sharding(const Flags& flags, const Scenario& scenario) {
-  if (!flags.given("sharding") || scenario.stack == nullptr) return;
-  struct Has {
-    std::string_view stack;  // how its name begins
-    std::vector<std::string_view> shardings;
-  };
-  static const Has kHas[] = {{"ddp-nccl", {"zero1"}},
-                             {"ddp-gloo", {"zero1"}},
-                             {"deepspeed-zero3", {"fsdp"}},
-                             {"deepspeed-zero", {"zero1", "zero2"}},
-                             {"fsdp2-nccl", {"fsdp", "hsdp", "zero1", "zero2"}},
-                             {"horovod-", {}},
-                             {"mpi4py", {}}};
-  const auto has_it = [sharding = to_text(scenario.sharding)](const Has& has) {
-    return std::ranges::find(has.shardings, sharding) != has.shardings.end();
-  };
-  std::string_view stack = scenario.stack->name;
-  if (stack.starts_with(kStacks.prefix)) stack.remove_prefix(kStacks.prefix.size());
-  const auto its =
-      std::ranges::find_if(kHas, [&](const Has& has) { return stack.starts_with(has.stack); });
-  if (its == std::end(kHas) || scenario.sharding.kind == Sharding::None || has_it(*its)) return;
-  std::vector<std::string> others;
-  for (const Has& has : kHas)
-    if (has_it(has)) others.emplace_back(has.stack);
-  flags.note(std::string(stack) + " has no --sharding " + to_text(scenario.sharding) +
-             "; these stacks have it: " + join(others) + " (--stack)");
-}
-
 /// Notes flags of another sharding than the run's, and of micro-steps where there is one.
 void note_training(const Flags& flags, const Scenario& scenario) {
-  note_sharding(flags, scenario);
   if (flags.given("optimizer") && !scenario.trace->optimizer)
-    flags.note("--optimizer counts for memory alone here: the trace does not say whose step its "
-               "update is (`# optimizer:`)");
+    flags.note(
+        "--optimizer counts for memory alone here: the trace does not say whose step its "
+        "update is (`# optimizer:`)");
   if (scenario.sharding.kind != Sharding::Fsdp)
     for (const char* flag : {"unit-size", "prefetch", "reshard-after-forward"})
       if (flags.given(flag))
@@ -137,22 +109,6 @@ void note_training(const Flags& flags, const Scenario& scenario) {
     flags.note("--synchronise changes nothing here: there is one micro-step (--accumulation)");
 }
 
-/// Notes settings of NCCL that nothing reads, and cards that send through the host's memory.
-void note_links(const Flags& flags, const Scenario& scenario) {
-  Cluster cluster = scenario.cluster;
-  if (flags.given("nccl-settings") && scenario.library != nullptr)
-    flags.note("--nccl-settings changes nothing here: the collectives are those of " +
-               std::string(scenario.library->name));
-  cluster.nccl_settings = {};
-  if (flags.given("gpu") && !flags.given("intra-bandwidth") && cluster.gpus_per_node > 1 &&
-      !has_peer_to_peer(cluster))
-    flags.note(
-        "a node's " + cluster.gpu +
-        " have no NVLink here, and no peer-to-peer over PCIe: they send through the host's "
-        "memory; --intra-bandwidth says what yours reach, and --pcie-bandwidth says what a slot "
-        "carries that several of them share");
-}
-
 void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
                   const NoiseChoice& noise) {
   if (noise.replicas > 1 && !noise.noise.any() && scenario.count_spread == 0)
@@ -168,7 +124,10 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
                std::to_string(scenario.cluster.nics_per_node) +
                " NICs, which no library does: --collective nccl uses all of them");
   if (training) note_training(flags, scenario);
-  note_links(flags, scenario);
+  if (flags.given("nccl-settings") && scenario.library != nullptr)
+    flags.note("--nccl-settings changes nothing here: the collectives are those of " +
+               std::string(scenario.library->name));
+  note_links(flags, scenario.cluster);
   if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.compresses())
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
   if (scenario.overlap && scenario.sharding.kind != Sharding::Fsdp && flags.given("pipeline"))
