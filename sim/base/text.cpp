@@ -44,7 +44,10 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
     if (std::max(typed.size(), word.size()) - std::min(typed.size(), word.size()) >= least)
       continue;
     const std::size_t distance = edit_distance(typed, word);
-    if (distance < least) {
+    // Of two that are as near, a longer form of what was typed: "nodes" for "node", not "mode".
+    const bool longer = distance == least && nearest != nullptr && word.starts_with(typed) &&
+                        !nearest->starts_with(typed);
+    if (distance < least || longer) {
       least = distance;
       nearest = &word;
     }

@@ -88,33 +88,47 @@ constexpr std::string_view kHere = " on this cluster";
 /// cannot pay. If today's run does not fit either, the estimate of memory is off, and the times
 /// still say something.
 std::string verdict_words(const Decision& decision, const WeighedOption& weighed) {
-  const bool today_fits = decision.usable && decision.memory.total() <= *decision.usable;
+  const bool today_fits = decision.usable && !exceeds_memory(decision, decision.memory.total());
   if (today_fits && exceeds_memory(decision, weighed.forecast.memory))
     return "does not fit in memory";
   std::string words = words_of(weighed.verdict);
   if (words.ends_with(kHere)) words.resize(words.size() - kHere.size());
   if (exceeds_memory(decision, weighed.forecast.memory))
     words += "; does not fit in memory";
+  else if (decision.usable && !today_fits)
+    words += "; fits in memory";
   else if (weighed.option.change == Change::Batch && !decision.memory.activations_known)
     words += "; if activations fit";
   return words;
 }
 
 /// "surely overlap; surely not int8; cannot be told for 13 others". Without nodes: more of them buy
-/// time, fewer save money, and the table says how much. Without what does not fit.
+/// time, fewer save money, and the table says how much. Without what does not fit. Where today's
+/// run does not fit, what does is needed, whether it is faster or not.
 std::string pays_words(const Decision& decision) {
   std::vector<std::string> pays;
   std::vector<std::string> pays_not;
+  std::vector<std::string> needed;
+  bool nodes = false;
   std::size_t open = 0;
+  const bool today_fits = !exceeds_memory(decision, decision.memory.total());
   for (const WeighedOption& each : decision.ranked) {
-    if (each.option.change == Change::Nodes || exceeds_memory(decision, each.forecast.memory))
+    if (exceeds_memory(decision, each.forecast.memory)) continue;
+    if (each.option.change == Change::Nodes) {
+      nodes = nodes || each.verdict.pays == Pays::Yes;
       continue;
+    }
+    if (!today_fits) needed.push_back(each.option.name);
+    if (!today_fits && each.verdict.pays == Pays::No) continue;
     if (each.verdict.pays == Pays::CannotBeTold)
       ++open;
     else
       (each.verdict.pays == Pays::Yes ? pays : pays_not).push_back(each.option.name);
   }
-  std::string words = pays.empty() ? "nothing surely" : "surely " + join(pays);
+  std::string words = !pays.empty() ? "surely " + join(pays)
+                      : nodes       ? "nothing surely but more nodes"
+                                    : "nothing surely";
+  if (!needed.empty()) words += "; in memory fits only " + join(needed);
   if (!pays_not.empty()) words += "; surely not " + join(pays_not);
   if (open > 0) words += "; cannot be told for " + counted(static_cast<int>(open), "change");
   return words;

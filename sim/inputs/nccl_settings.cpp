@@ -121,6 +121,9 @@ void set(NcclSettings& settings, std::string_view word) {
       return variable.set(settings, word.substr(at + 1));
   }
   if (holds(known, name)) throw ValueError("'" + name + "' has no value; write " + name + "=VALUE");
+  if (name == "NCCL_IB_DISABLE" || name == "NCCL_NET")
+    throw ValueError("'" + name + "' is no setting here: --network-kind says how NCCL sends, " +
+                     "and tcp stands for its sockets");
   throw ValueError("'" + name + "' is not modelled" + did_you_mean(name, known) +
                    " (known: " + join(known) +
                    "); what it leaves of links is for --intra-bandwidth and --nic-bandwidth");

@@ -164,6 +164,12 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
   }
 }
 
+void note_usual_cluster(const Flags& flags, const Request& request) {
+  if (flags.given("cluster") || !request.today) return;
+  flags.note("no cluster is named: this is " + request.cluster +
+             ", the default; --cluster names yours (`gradcast list`)");
+}
+
 void note_sharding(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
   DataFiles others = files.beside();  // no answer rests on them
   std::set<std::string> asked;

@@ -28,6 +28,9 @@ void note_others_trace(const Flags& flags, const std::vector<Request>& requests,
 /// at a batch once.
 void note_memory(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
+/// Notes the cluster of an answer that names none.
+void note_usual_cluster(const Flags& flags, const Request& request);
+
 /// Notes a sharding that the named software does not have, each once.
 void note_sharding(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 

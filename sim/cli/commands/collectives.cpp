@@ -269,6 +269,7 @@ int collectives(int argc, const char* const* argv) {
     write_text_file(flags.written("plot"), svg_of(figures, Palette(figures)));
   }
   deliver(flags, files.inputs(), asked.engine->name, answer);
+  note_usual_cluster(flags, request);
   note_more_gpus(flags, {request}, files);
   note_links(flags, cluster);
   return 0;

@@ -98,6 +98,7 @@ int simulate(int argc, const char* const* argv) {
     if (!counts) note_density(flags, {request.compressor});
     note_trace_evidence(flags, request, files);
     note_others_trace(flags, {request}, files);
+    note_usual_cluster(flags, request);
     note_sharding(flags, {request}, files);
     note_more_gpus(flags, {request}, files);
     note_memory(flags, {request}, files);

@@ -10,6 +10,8 @@ TEST_CASE("a slip of the finger gets a suggestion, a different word none", "[tex
   CHECK(did_you_mean("resent-50", models) == "; did you mean 'resnet-50'?");  // two swapped
   CHECK(did_you_mean("vgg16", models) == "; did you mean 'vgg-16'?");
   CHECK(did_you_mean("bert-large", models).empty());
+  CHECK(did_you_mean("node", {"mode", "nodes"}) == "; did you mean 'nodes'?");
+  CHECK(did_you_mean("node", {"mode", "modes"}) == "; did you mean 'mode'?");
   CHECK(did_you_mean("", models).empty());
 }
 

@@ -97,6 +97,24 @@ TEST_CASE("a run that exceeds its GPU's memory says so first", "[decide]") {
   CHECK_THAT(decide_table(decision, asked, {}), Contains("does not fit in memory"));
 }
 
+// 40 GB hold one sequence of 8192 tokens only if its blocks are recomputed, which costs a forward:
+// slower than a run that nobody can make.
+TEST_CASE("what fits where today's run does not is needed, and not advised against", "[decide]") {
+  DecideAsked asked = asked_for("llama-3-8b", "aws-p4d-24xlarge");
+  asked.compressors.clear();
+  asked.request.sharding = parse_sharding("fsdp");
+  const std::string table = decide_table(decided(asked), asked, {});
+  CHECK_THAT(table, Contains("nothing surely; in memory fits only recomputation"));
+  CHECK_THAT(table, !Contains("surely not recomputation"));
+  CHECK_THAT(table, Contains("surely does not pay; fits in memory"));
+}
+
+TEST_CASE("where more nodes alone surely pay, the answer says so in one voice", "[decide]") {
+  DecideAsked asked = asked_for("resnet-50", "25gbe");
+  asked.compressors.clear();
+  CHECK_THAT(decide_table(decided(asked), asked, {}), Contains("nothing surely but more nodes"));
+}
+
 // ResNet-50 takes 11.3 GB at batch 128, and twice that at 256.
 TEST_CASE("what does not fit where today's run does has no other verdict", "[decide]") {
   DecideAsked asked = asked_for("resnet-50", "10gbe");
