@@ -41,8 +41,9 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
   std::size_t least = std::max<std::size_t>(1, typed.size() / 3) + 1;
   for (const std::string& word : known) {
     // A text is at least as far from another as it is longer: no megabyte is compared with words.
-    if (std::max(typed.size(), word.size()) - std::min(typed.size(), word.size()) >= least)
-      continue;
+    const std::size_t apart =
+        std::max(typed.size(), word.size()) - std::min(typed.size(), word.size());
+    if (apart > least || (apart == least && !word.starts_with(typed))) continue;
     const std::size_t distance = edit_distance(typed, word);
     // Of two that are as near, a longer form of what was typed: "nodes" for "node", not "mode".
     const bool longer = distance == least && nearest != nullptr && word.starts_with(typed) &&

@@ -167,6 +167,7 @@ std::string software_words(const Request& request, const Scenario& scenario) {
     return "PyTorch DDP and ZeroRedundancyOptimizer";
   if (stack == "deepspeed-zero" && (kind == Sharding::Zero1 || kind == Sharding::Zero2))
     return kind == Sharding::Zero1 ? "DeepSpeed ZeRO-1" : "DeepSpeed ZeRO-2";
+  if (stack == "deepspeed-zero3" && kind == Sharding::Fsdp) return "DeepSpeed ZeRO-3";
   if (stack == "fsdp2-nccl" && scenario.sharding.kind == Sharding::Fsdp)
     return "PyTorch FSDP2" + std::string(scenario.sharding.hybrid ? " (hsdp)" : "");
   if (stack.starts_with("nccl")) return "a collective alone";
@@ -235,7 +236,10 @@ std::string schedule_words(const Scenario& scenario) {
             : scenario.fusion.kind == Fusion::Kind::Size ? ", buckets of " + size_words(scenario)
                                                          : ", buckets by " + fusion;
   }
-  if (!scenario.overlap) return words + ", after backward";
+  // One bucket of all gradients is full when backward is over.
+  const bool merged =
+      scenario.sharding.kind != Sharding::Fsdp && scenario.fusion.kind == Fusion::Kind::Merged;
+  if (!scenario.overlap || merged) return words + ", after backward";
   words += ", overlapped with backward";
   if (scenario.network_streams > 1)
     words += ", " + std::to_string(scenario.network_streams) + " collectives at a time";

@@ -549,6 +549,11 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (read.stack != nullptr)
     (request.stack.empty() ? scenario.population : scenario.stack) =
         stack_in(*read.stack, scenario.compressor, files);
+  if (const auto& stack = scenario.stack;
+      stack != nullptr && !request.payload && stack->terms.empty() && stack->kinds.empty())
+    throw ValueError("stack '" + request.stack +
+                     "' knows collectives alone (payload), and no training: name one that trains, "
+                     "like ddp-nccl, or none for physics alone");
   if (read.population_by_mpi != nullptr)
     scenario.population_by_mpi = stack_in(*read.population_by_mpi, scenario.compressor, files);
   apply_stack(scenario);

@@ -67,6 +67,32 @@ TEST_CASE("what runs today by itself has the sharding that is asked for", "[pres
   CHECK_THAT(words("zero2"), Contains(", buckets of 1000 MB, after backward"));
 }
 
+TEST_CASE("a stack of collectives alone forecasts no training", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request;
+  request.model = "resnet-50";
+  request.cluster = "dgx-a100";
+  request.stack = "nccl";
+  request.stack_given = request.today = true;
+  CHECK_THROWS_WITH(make_scenario(with_defaults(request, files), files),
+                    Contains("stack 'nccl' knows collectives alone"));
+  request.payload = Bytes{1 << 20};
+  CHECK_NOTHROW(make_scenario(with_defaults(request, files), files));
+}
+
+TEST_CASE("all gradients in one bucket follow backward, whatever overlaps", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request;
+  request.model = "resnet-50";
+  request.cluster = "dgx-a100";
+  request.fusion = parse_fusion("merged");
+  request.fusion_given = request.today = true;
+  request = with_defaults(request, files);
+  REQUIRE(request.overlap);
+  CHECK_THAT(assumed_words(request, make_scenario(request, files)),
+             Contains("all gradients in one, after backward"));
+}
+
 TEST_CASE("a stack whose software shards is sharded where nobody says how", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const auto sharding = [&](const std::string& stack, const std::string& asked = "none") {
@@ -189,6 +215,7 @@ TEST_CASE("a run whose collectives begin late says when", "[preset]") {
   const auto assumed = [&](const std::string& share, bool overlap) {
     Request request;
     request.model = "resnet-50";
+    request.fusion = parse_fusion("ddp");
     request.overlap = overlap;
     Scenario scenario = make_scenario(request, files);
     set_property(scenario.cluster, "late_start", share);
