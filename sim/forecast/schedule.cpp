@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
 #include "sim/forecast/evaluation.hpp"
 
 namespace gradcast {

@@ -48,13 +48,16 @@ void require_compressible(const Request& request, const Scenario& scenario) {
   if (scenario.sharding.kind == Sharding::None || !scenario.compresses() || scenario.replicas() > 1)
     return;
   const std::string kind = to_text(request.sharding);
+  const std::string whose = request.sharding_given || request.stack.empty()
+                                ? ""
+                                : " (which stack '" + request.stack + "' has by itself)";
   if (request.sharding.kind != Sharding::Fsdp)
-    throw ValueError(
-        "compressor '" + request.compressor + "' beside sharding '" + kind +
-        "' over all ranks is not forecast: use hsdp on several nodes, which compresses "
-        "across replicas, or none");
-  throw ValueError("with sharding '" + kind +
-                   "' over all ranks gradients are reduce-scattered, and nothing is left for "
+    throw ValueError("compressor '" + request.compressor + "' beside sharding '" + kind + "'" +
+                     whose +
+                     " over all ranks is not forecast: use hsdp on several nodes, which compresses "
+                     "across replicas, or none");
+  throw ValueError("with sharding '" + kind + "'" + whose +
+                   " over all ranks gradients are reduce-scattered, and nothing is left for "
                    "compressor '" +
                    request.compressor +
                    "': use hsdp on several nodes (or a shard-group), which compresses across "

@@ -19,7 +19,8 @@ std::string optimizer_class(const Recording& recording) {
     const std::string_view name = recording.names.text(one.name);
     if (!name.starts_with(kStep)) continue;
     const std::string_view call = name.substr(kStep.size());  // "AdamW.step"
-    classes.insert(std::string(call.substr(0, call.find('.'))));
+    const std::string_view its = call.substr(0, call.find('.'));
+    if (its != "ZeroRedundancyOptimizer") classes.insert(std::string(its));  // it calls another
   }
   return classes.size() == 1 ? *classes.begin() : "";
 }

@@ -74,7 +74,7 @@ void note_optimizer(const Rank& rank, ImportNotes& notes) {
                          to_text(*rank.optimizer) + " for --optimizer");
   else
     notes.unknown.push_back(
-        (its.empty()    ? std::string("the optimizer: no step has the name of one")
+        (its.empty()    ? std::string("the optimizer: no step has the name of one, or several have")
          : its == "SGD" ? std::string("the momentum of SGD: the trace has no calls of its step")
                         : "the memory that the optimizer " + its + " moves") +
         "; `# optimizer:` in the trace's file says adam, momentum or sgd");

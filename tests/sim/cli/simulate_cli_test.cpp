@@ -85,6 +85,10 @@ TEST_CASE("simulate says which sharding the software does not have", "[simulate]
              Contains("horovod-nccl has no --sharding zero1; these stacks have it: "));
   CHECK_THAT(notes("ddp-nccl", "fsdp"), Contains("ddp-nccl has no --sharding fsdp; "));
   CHECK_THAT(notes("deepspeed-zero", "fsdp"), Contains("deepspeed-zero has no --sharding fsdp; "));
+  CHECK_THAT(gradcast_with({"simulate", "--model", "resnet-50", "--cluster", "dgx-a100", "--stack",
+                            "deepspeed-zero", "--compressor", "fp16"})
+                 .err,
+             Contains("beside sharding 'zero1' (which stack 'deepspeed-zero' has by itself)"));
   for (const auto& [stack, sharding] : {std::pair{"ddp-gloo", "zero1"},
                                         {"deepspeed-zero", "zero2"},
                                         {"deepspeed-zero3", "fsdp"},

@@ -346,6 +346,11 @@ TEST_CASE("an imported trace says whose step its update is") {
   CHECK(optimizer_of("AdamW", "") == Optimizer::Adam);
   CHECK(optimizer_of("FusedAdam", "") == Optimizer::Adam);
   CHECK_FALSE(optimizer_of("Lion", "").has_value());
+  ToyRun sharded;  // PyTorch's ZeRO-1 steps the optimizer that it shards
+  sharded.optimizer_class = "AdamW";
+  sharded.more =
+      ToyRun::slice("user_annotation", "Optimizer.step#ZeroRedundancyOptimizer.step", 1, 599, 63);
+  CHECK(imported_toy(sharded).trace->optimizer == Optimizer::Adam);
   // SGD multiplies in place where it has buffers of momentum, and adds alone where it has none.
   CHECK(optimizer_of("SGD", "aten::_foreach_mul_") == Optimizer::Momentum);
   CHECK(optimizer_of("SGD", "aten::mul_") == Optimizer::Momentum);
