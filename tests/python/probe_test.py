@@ -188,6 +188,7 @@ class Probes(unittest.TestCase):
                          ["README.txt", "cluster.csv", "collectives.csv", "costs.csv", "gradcast.toml", "model.csv",
                           "probe.json", "runs.csv", "stack.csv", "trace.csv"])
         self.assertEqual([path.name for path in self.folder.iterdir() if "unfinished" in path.name], [])
+        self.assertIn("# optimizer: sgd\n", (mine / "trace.csv").read_text())  # whose step it timed
         found = json.loads((mine / "probe.json").read_text())
         runs = found["forecasts"]
         self.assertEqual([run["run"] for run in runs],
