@@ -17,9 +17,11 @@
 namespace gradcast {
 namespace {
 
-/// The most that a host's sockets carry is 28 Gb/s in forecasts (`socket_rate`). The most that a rate
-/// of its sources says is 56, the least 17.
-constexpr double kMostOfSockets = 56. / 28;
+/// The most that a host's sockets carry is 28 Gb/s in forecasts (`socket_rate`). The least that its
+/// sources say is 17. The most that anybody published is 143, of 8 H100 a node on 200 Gb/s at Google,
+/// a ring on 3 nodes at 114 (elideng-sg/hypercomputer-internode-deepdive). Of 12 machines with a
+/// known NIC of more than 10 Gb/s (platforms/README.md) the geometric mean is 32.
+constexpr double kMostOfSockets = 143. / 28;
 constexpr double kLeastOfSockets = 17. / 28;
 /// A cloud may carry less: one flow between two machines of EC2 has 5 Gb/s where they share no
 /// cluster placement group (Amazon EC2 User Guide, instance network bandwidth), and NCCL opens one
