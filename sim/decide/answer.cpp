@@ -114,11 +114,11 @@ std::string pays_words(const Decision& decision) {
   const bool today_fits = !exceeds_memory(decision, decision.memory.total());
   for (const WeighedOption& each : decision.ranked) {
     if (exceeds_memory(decision, each.forecast.memory)) continue;
+    if (!today_fits) needed.push_back(each.option.name);
     if (each.option.change == Change::Nodes) {
       nodes = nodes || each.verdict.pays == Pays::Yes;
       continue;
     }
-    if (!today_fits) needed.push_back(each.option.name);
     if (!today_fits && each.verdict.pays == Pays::No) continue;
     if (each.verdict.pays == Pays::CannotBeTold)
       ++open;
@@ -128,7 +128,9 @@ std::string pays_words(const Decision& decision) {
   std::string words = !pays.empty() ? "surely " + join(pays)
                       : nodes       ? "nothing surely but more nodes"
                                     : "nothing surely";
-  if (!needed.empty()) words += "; in memory fits only " + join(needed);
+  if (!today_fits)
+    words +=
+        needed.empty() ? "; no change fits in memory" : "; in memory fits only " + join(needed);
   if (!pays_not.empty()) words += "; surely not " + join(pays_not);
   if (open > 0) words += "; cannot be told for " + counted(static_cast<int>(open), "change");
   return words;

@@ -18,14 +18,14 @@ namespace gradcast {
 namespace {
 
 /// The most that a host's sockets carry is 28 Gb/s in forecasts (`socket_rate`). The least that its
-/// sources say is 17. The most that anybody published is 143, of 8 H100 a node on 200 Gb/s at Google,
-/// a ring on 3 nodes at 114 (elideng-sg/hypercomputer-internode-deepdive). Of 12 machines with a
-/// known NIC of more than 10 Gb/s (platforms/README.md) the geometric mean is 32.
+/// three sources say is 17. The most that anybody published is 143, of 8 H100 a node on 200 Gb/s at
+/// Google, a ring on 3 nodes at 114 (elideng-sg/hypercomputer-internode-deepdive). Of 12 machines
+/// with a known NIC of more than 10 Gb/s (platforms/README.md) the geometric mean is 32.
 constexpr double kMostOfSockets = 143. / 28;
 constexpr double kLeastOfSockets = 17. / 28;
 /// A cloud may carry less: one flow between two machines of EC2 has 5 Gb/s where they share no
 /// cluster placement group (Amazon EC2 User Guide, instance network bandwidth), and NCCL opens one
-/// socket a channel. NICs of 10 Gb/s and less reached 94 % of what they carry in all sources.
+/// socket a channel. NICs of 10 Gb/s and less were reached almost in full in all sources.
 constexpr double kFlowOfCloud = 5. / 28;
 constexpr double kCertainNic = 10e9 / 8;
 
@@ -33,7 +33,7 @@ constexpr double kCertainNic = 10e9 / 8;
 constexpr double kMostDeviation = 1;
 
 /// A slot of PCIe 4.0 carries this: no link without NVLink is faster. Hopper and later GPUs have
-/// PCIe 5.0, over which eight RTX 5090 reached 28 GB/s (NVIDIA/nccl#1639): no end is capped there.
+/// PCIe 5.0, which carries twice as much.
 constexpr double kMostOfPcie = 24e9;
 
 constexpr std::string_view kLink = "link of ";
@@ -94,8 +94,8 @@ double faster_by(const Cluster& cluster, const std::string& property, double fac
   const GpuGeneration gpu = gpu_generation_of(cluster);
   const bool pcie_5 =
       gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell || is_amd(gpu);
-  if (property != kIntra || joined_by_nvlink(cluster) || pcie_5) return factor;
-  return std::min(factor, std::max(1.0, kMostOfPcie / taken));
+  if (property != kIntra || joined_by_nvlink(cluster)) return factor;
+  return std::min(factor, std::max(1.0, (pcie_5 ? 2 : 1) * kMostOfPcie / taken));
 }
 
 /// The cluster with a factor on a link's rate. NCCL chooses as without it.
@@ -144,8 +144,7 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   if (cluster.host_bandwidth.value > 0) return doubts;
   Cluster slow = cluster;
   Cluster fast = cluster;
-  slow.socket_factor =
-      cluster.nic.bandwidth.value > kCertainNic ? kFlowOfCloud : kLeastOfSockets;
+  slow.socket_factor = cluster.nic.bandwidth.value > kCertainNic ? kFlowOfCloud : kLeastOfSockets;
   fast.socket_factor = kMostOfSockets;
   const double taken = nic_rate(cluster);
   doubts.push_back(

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kTodaysStack = "stack-ddp-nccl";
 
-/// The software that has a sharding: FSDP2 is not built on DDP, and PyTorch has no ZeRO-2.
+/// The software that has a sharding: FSDP2 is not built on DDP, and ZeRO-2 is DeepSpeed's name.
 const char* todays_stack(const ShardingChoice& sharding) {
   return sharding.kind == Sharding::Fsdp    ? "stack-fsdp2-nccl"
          : sharding.kind == Sharding::Zero2 ? "stack-deepspeed-zero"

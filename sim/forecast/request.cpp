@@ -184,8 +184,8 @@ void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
 }
 
 /// Sends through the host's memory where the changes end peer-to-peer. What they say of the link
-/// itself holds. A file without peer-to-peer has the bandwidth that is left, unless other GPUs stand
-/// in slots of PCIe 5.0.
+/// itself holds. A file without peer-to-peer has the bandwidth that is left. If nobody measured it,
+/// it is that of the GPU's slot.
 void lose_peer_to_peer(Cluster& cluster, const Cluster& of_file, const Request& request) {
   Cluster on_its_link = cluster;
   // MPI and Gloo do not read NCCL's settings.
@@ -194,7 +194,9 @@ void lose_peer_to_peer(Cluster& cluster, const Cluster& of_file, const Request& 
   if (has_peer_to_peer(on_its_link)) return;
   if (!has_peer_to_peer(of_file)) {
     const bool typed = cluster.intra.bandwidth != of_file.intra.bandwidth;
-    if (typed || !(rate_through_host(cluster) > rate_through_host(of_file))) return;
+    const bool guessed = std::ranges::any_of(
+        of_file.deviations, [](const auto& its) { return its.property == "intra_bandwidth"; });
+    if (typed || !guessed || rate_through_host(cluster) == rate_through_host(of_file)) return;
     cluster.intra.bandwidth = rate_through_host(cluster);
     send_through_host(cluster);
     return;

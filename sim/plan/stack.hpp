@@ -66,9 +66,8 @@ int parse_network_streams(std::string_view text);
 /// ValueError.
 bool parse_buffers_broadcast(std::string_view text);
 
-/// "zero1 fsdp": the shardings that a software has, as `--sharding` names them; "none": it has
-/// none;
-/// "": nobody says. Throws ValueError.
+/// "zero1 fsdp": the shardings that a software has, as `--sharding` names them. "none": it has
+/// none. "": nobody says. Throws ValueError.
 std::vector<std::string> parse_shardings(std::string_view text);
 
 /// The schedule that a stack runs where nobody chooses another.
