@@ -219,8 +219,8 @@ BytesPerSecond socket_rate(BytesPerSecond nic, double factor = 1);
 
 /// A NIC and the host's CPU, which work at the same time on parts of a message, carry r: 1/r^2 =
 /// 1/nic^2 + 1/host^2. Gloo's all-reduces of 16 and 64 MiB between two processes on two cores took
-/// 1.01, 1.02, 1.13 and 1.6 times as long as their bytes at 0.95, 2.3, 4.6 and 9.1 Gb/s; with 9.5 Gb/s
-/// that is 1.01, 1.03, 1.11 and 1.39. A host of 0 is not there.
+/// 1.01, 1.02, 1.13 and 1.6 times as long as their bytes at 0.95, 2.3, 4.6 and 9.1 Gb/s; with 9.5
+/// Gb/s that is 1.01, 1.03, 1.11 and 1.39. A host of 0 is not there.
 BytesPerSecond rate_beside(BytesPerSecond nic, BytesPerSecond host);
 
 /// The cluster's kind of network. If its file does not say, a latency of 15 us or more means a

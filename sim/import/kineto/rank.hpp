@@ -34,8 +34,8 @@ struct Rank {
   std::size_t linked = 0;
   Nanoseconds launch_latency = 0;
   Steps steps;
-  std::string optimizer_class;             // "AdamW"; "": not said, or several
-  std::optional<Optimizer> optimizer;      // where it is modelled, and known
+  std::string optimizer_class;               // "AdamW"; "": not said, or several
+  std::optional<Optimizer> optimizer;        // where it is modelled, and known
   bool sends_each = false;                   // gradient by itself, as compiled backwards do
   std::optional<Shards> shards;              // of a fully sharded run
   std::vector<WindowTimes> times;            // of the used steps

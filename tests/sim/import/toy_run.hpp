@@ -32,7 +32,7 @@ class ToyRun {
   bool optimizer = true;                    // its calls are marked
   std::string optimizer_class = "SGD";
   std::string optimizer_call;  // an operator in its calls, if any
-  std::string head;                         // members of the trace, with a comma behind each
+  std::string head;            // members of the trace, with a comma behind each
   std::string gradient_dims[2] = {R"("Input Dims":[[16]])", R"("Input Dims":[[4,8]])"};
   std::string more;  // events, with a comma before each
 
@@ -117,8 +117,8 @@ class ToyRun {
                            std::to_string(world_size) + R"(,"dtype":"Float")");
     }
     if (optimizer)
-      events += slice("user_annotation", "Optimizer.step#" + optimizer_class + ".step", 1, at + 600,
-                      60);
+      events +=
+          slice("user_annotation", "Optimizer.step#" + optimizer_class + ".step", 1, at + 600, 60);
     if (!optimizer_call.empty()) events += slice("cpu_op", optimizer_call, 1, at + 605, 20);
     events += kernel("sgd", 7, at + 620, 60, 1, at + 610);
   }
