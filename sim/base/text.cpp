@@ -1,6 +1,7 @@
 #include "sim/base/text.hpp"
 
 #include <numeric>
+#include <utility>
 
 namespace gradcast {
 namespace {
@@ -38,17 +39,17 @@ bool begins_with_digit(std::string_view text) {
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known) {
   const std::string* nearest = nullptr;
-  std::size_t least = std::max<std::size_t>(1, typed.size() / 3) + 1;
+  // Two words that are as near differ by their beginning: "nodes" continues "node", "mode" does
+  // not.
+  std::pair least{std::max<std::size_t>(1, typed.size() / 3) + 1, false};
   for (const std::string& word : known) {
+    const bool other = !word.starts_with(typed);
     // A text is at least as far from another as it is longer: no megabyte is compared with words.
     const std::size_t apart =
         std::max(typed.size(), word.size()) - std::min(typed.size(), word.size());
-    if (apart > least || (apart == least && !word.starts_with(typed))) continue;
-    const std::size_t distance = edit_distance(typed, word);
-    // Of two that are as near, a longer form of what was typed: "nodes" for "node", not "mode".
-    const bool longer = distance == least && nearest != nullptr && word.starts_with(typed) &&
-                        !nearest->starts_with(typed);
-    if (distance < least || longer) {
+    if (std::pair(apart, other) >= least) continue;
+    const std::pair distance(edit_distance(typed, word), other);
+    if (distance < least) {
       least = distance;
       nearest = &word;
     }

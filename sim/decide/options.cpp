@@ -141,7 +141,7 @@ void set_software(Option& option, DataFiles& files) {
   if (!option.request.stack_given || option.request.stack.empty()) return;
   const std::string missing = missing_sharding(option.request, files);
   if (missing.empty()) return;
-  if (option.request.stack == "ddp-nccl" || option.request.stack == "stack-ddp-nccl") {
+  if (stack_label(option.request.stack) == "ddp-nccl") {
     option.request.stack = "fsdp2-nccl";
     option.flags.emplace_back("stack", option.request.stack);
   } else {

@@ -155,9 +155,7 @@ std::string of_torch(const std::string& nccl) {
 }
 
 std::string software_words(const Request& request, const Scenario& scenario) {
-  const std::string stack = request.stack.starts_with(kStacks.prefix)
-                                ? request.stack.substr(kStacks.prefix.size())
-                                : request.stack;
+  const std::string stack = stack_label(request.stack);
   if (stack.empty() && is_fitted(request.cluster))
     return "the software that the cluster was fitted with";
   if (stack.empty()) return "no software's costs";

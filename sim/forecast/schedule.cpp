@@ -100,6 +100,10 @@ void take_usual_sharding(Request& request, const UsualSchedule& usual) {
   request.sharding.hybrid = usual.sharding->hybrid;
 }
 
+std::string stack_label(const std::string& stack) {
+  return stack.starts_with(kStacks.prefix) ? stack.substr(kStacks.prefix.size()) : stack;
+}
+
 std::string missing_sharding(const Request& request, DataFiles& files) {
   if (request.stack.empty() || request.payload) return "";
   const auto lacks = [&](const std::optional<UsualSchedule>& usual) {
@@ -112,12 +116,9 @@ std::string missing_sharding(const Request& request, DataFiles& files) {
     if (is_for_judging(name)) continue;
     const auto stack = beside.parsed(beside.read(kStacks, name), load_stack);
     if (stack->schedule && !stack->schedule->shardings.empty() && !lacks(stack->schedule))
-      others.push_back(name.substr(kStacks.prefix.size()));
+      others.push_back(stack_label(name));
   }
-  const std::string own = request.stack.starts_with(kStacks.prefix)
-                              ? request.stack.substr(kStacks.prefix.size())
-                              : request.stack;
-  return own + " has no --sharding " + to_text(request.sharding) +
+  return stack_label(request.stack) + " has no --sharding " + to_text(request.sharding) +
          "; these stacks have it: " + join(others) + " (--stack)";
 }
 

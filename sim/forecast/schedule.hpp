@@ -51,6 +51,9 @@ std::vector<Schedule> schedules_of(const Request& request, const Estimates& esti
 /// Gives the request its stack's sharding, unless somebody chose one.
 void take_usual_sharding(Request& request, const UsualSchedule& usual);
 
+/// "ddp-nccl" for "stack-ddp-nccl", and for itself.
+std::string stack_label(const std::string& stack);
+
 /// "ddp-nccl has no --sharding zero2; these stacks have it: ..." where the request's stack has not
 /// what it asks for, else "". Throws as read_files does.
 std::string missing_sharding(const Request& request, DataFiles& files);

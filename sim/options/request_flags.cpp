@@ -53,8 +53,7 @@ void add_training_flags(Flags& flags) {
             "none");
   flags.add("optimizer",
             "sgd, momentum or adam (also adamw): memory for what it keeps, and time for its step "
-            "where the "
-            "trace says whose step it has (default: the trace's, else momentum)");
+            "where the trace says whose step it has (default: the trace's, else momentum)");
 }
 
 /// Fills that part of the request. Throws UsageError.
@@ -235,7 +234,8 @@ void add_request_flags(Flags& flags) {
   flags.add("stack",
             "software beside the hardware: a name of `gradcast list`, or a .csv file; none: "
             "physics alone "
-            "(default: ddp-nccl; by --preset paper none)");
+            "(default: ddp-nccl, of --sharding fsdp and hsdp fsdp2-nccl, of zero2 "
+            "deepspeed-zero; by --preset paper none)");
   add_cluster_flags(flags);
 }
 

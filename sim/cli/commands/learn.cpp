@@ -11,6 +11,7 @@
 #include "sim/compare/comparison.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/preset.hpp"
+#include "sim/forecast/schedule.hpp"
 #include "sim/forecast/software_spread.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/population/learned_report.hpp"
@@ -127,7 +128,7 @@ Prior prior_of(const Flags& flags, const MeasuredRuns& measured, DataFiles& file
                        [&] { return with_defaults(std::move(request), files); });
   if (request.stack.empty())
     throw UsageError("the runs name no stack, and none is assumed here: name one with --stack");
-  const std::string name = request.stack.substr(kStacks.prefix.size());
+  const std::string name = stack_label(request.stack);
   return {read(request.stack), name,
           "The runs name no stack. " + name +
               " is assumed, as `gradcast simulate` does; --stack names another."};
@@ -225,9 +226,7 @@ int learn(int argc, const char* const* argv) {
 
   LearnedAnswer answer;
   answer.measured = flags.words()[0];
-  answer.stack = prior.stack->name.starts_with(kStacks.prefix)
-                     ? prior.stack->name.substr(kStacks.prefix.size())
-                     : prior.stack->name;
+  answer.stack = stack_label(prior.stack->name);
   answer.why_assumed = prior.why_assumed;
   answer.left_open = cells_left_open(rows);
   answer.left_out = usable.left_out;

@@ -1,7 +1,5 @@
 #include "sim/import/kineto/optimizer.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <set>
 #include <string_view>
 
