@@ -91,11 +91,8 @@ bool is_stated(const Scenario& scenario, const std::string& property) {
 /// The factor at the fast end, which is `factor` where the link's sources do not say less.
 double faster_by(const Cluster& cluster, const std::string& property, double factor) {
   const double taken = cluster.intra.bandwidth.value;
-  const GpuGeneration gpu = gpu_generation_of(cluster);
-  const bool pcie_5 =
-      gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell || is_amd(gpu);
   if (property != kIntra || joined_by_nvlink(cluster)) return factor;
-  return std::min(factor, std::max(1.0, (pcie_5 ? 2 : 1) * kMostOfPcie / taken));
+  return std::min(factor, std::max(1.0, (in_pcie_5(cluster) ? 2 : 1) * kMostOfPcie / taken));
 }
 
 /// The cluster with a factor on a link's rate. NCCL chooses as without it.

@@ -141,12 +141,13 @@ constexpr BytesPerSecond kThroughHostOfPcie5{20e9};
 constexpr double kThroughHostDeviation = 0.83;
 constexpr double kThroughHostOfPcie5Deviation = 0.6;
 
+}  // namespace
+
 bool in_pcie_5(const Cluster& cluster) {
   const GpuGeneration gpu = gpu_generation_of(cluster);
-  return gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell;
+  return gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell ||
+         gpu >= GpuGeneration::Cdna3;
 }
-
-}  // namespace
 
 bool joined_by_nvlink(const Cluster& cluster) {
   constexpr BytesPerSecond kLeastOfNvlink{20e9};

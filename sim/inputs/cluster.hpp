@@ -241,6 +241,9 @@ inline constexpr Seconds kPcieStep{5.7e-6};
 /// Forgets how far off a property's value may be: another value is in its place.
 void drop_deviation(Cluster& cluster, std::string_view property);
 
+/// Whether the cluster's GPUs stand in slots of PCIe 5.0: Hopper, Blackwell, CDNA 3 and later.
+bool in_pcie_5(const Cluster& cluster);
+
 /// The bandwidth between GPUs of a node without peer-to-peer, through the host's memory, that
 /// machines reach in the mean: 4.2 GB/s, and 20 on PCIe 5.0 (Hopper and later GPUs).
 BytesPerSecond rate_through_host(const Cluster& cluster);

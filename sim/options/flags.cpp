@@ -216,6 +216,10 @@ void Flags::require_known() const {
                      "` takes flags only");
   std::vector<std::string> known;
   for (const FlagInfo& flag : info_.flags) known.push_back("--" + flag.name);
+  if (std::find(known.begin(), known.end(), typed) != known.end())
+    throw UsageError("'" + typed + "' stands where words stand: " +
+                     (caller() != nullptr ? "flags are settings, given by name and value"
+                                          : "flags go before '--'"));
   const std::string suggestion = did_you_mean(typed, known);
   throw UsageError("unknown flag '" + typed + "'" +
                    (suggestion.empty() ? "; see `gradcast " + command() + " --help`" : suggestion));

@@ -265,6 +265,7 @@ class Wrong(unittest.TestCase):
             (lambda: gc.forecast("alexnet", help=True), "help: "),
             (lambda: gc.ask("sweep", help=True), "help: "),
             (lambda: gc.forecast("alexnet", format="csv"), "format: "),
+            (lambda: gc.run("fit", "--leave-one-out", "model"), "'--leave-one-out' stands where words stand: flags are "),
             (lambda: gc.ask("man"), "unknown flag '--format'"),
             (lambda: gc.forecast("alexnet", config="/nowhere"), "config: Python reads no config file"),
             (lambda: gc.run("simulate", model="alexnet", config="/nowhere"), "config: "),

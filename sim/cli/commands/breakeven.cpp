@@ -87,6 +87,7 @@ int breakeven(int argc, const char* const* argv) {
     note_own_fit(flags, contestants.front());
     note_trace_evidence(flags, asked.request, files);
     note_others_trace(flags, {asked.request}, files);
+    note_usual_cluster(flags, asked.request);
     note_sharding(flags, {asked.request}, files);
     note_more_gpus(flags, {asked.request}, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);

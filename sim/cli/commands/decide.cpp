@@ -110,6 +110,7 @@ int decide(int argc, const char* const* argv) {
             decide_answer(decision, asked, next_steps(decision, flags.arguments())));
     note_trace_evidence(flags, decision.request, files);
     note_others_trace(flags, {decision.request}, files);
+    note_usual_cluster(flags, decision.request);
     note_sharding(flags, {decision.request}, files);
     note_more_gpus(flags, {decision.request}, files);
     note_links(flags, decision.now.cluster);

@@ -137,6 +137,10 @@ class Sweep {
     if (const auto file = store_of(flags_)) store.emplace(*file);
     answer(run_sweep(sweep_run(shuffled(tasks_.tasks.size())), store ? &*store : nullptr, files_),
            {});
+    const bool names_cluster =
+        std::any_of(plan_.axes.begin(), plan_.axes.end(),
+                    [](const SweepAxis& axis) { return axis.flag == "cluster"; });
+    if (!names_cluster) note_usual_cluster(flags_, tasks_.points.front().request);
     return 0;
   }
 

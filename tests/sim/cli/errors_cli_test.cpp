@@ -31,6 +31,7 @@ TEST_CASE("a wrong command line is answered with 2", "[cli]") {
   simulate_refuses({"--compresor", "topk"}, 2,
                    "unknown flag '--compresor'; did you mean '--compressor'?");
   simulate_refuses({"topk"}, 2, "'topk' does not belong here");
+  simulate_refuses({"--", "--density"}, 2, "'--density' stands where words stand: flags go before");
   simulate_refuses({"--density"}, 2, "density");
   simulate_refuses({"--density="}, 2, "--density: the value is empty");
   simulate_refuses({"--nodes", "2", "--nodes", "4"}, 2, "--nodes is given twice");

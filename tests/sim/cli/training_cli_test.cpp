@@ -134,3 +134,20 @@ TEST_CASE("the figures of the sharding tutorial are what the program prints", "[
   }
   CHECK(commands >= 5);
 }
+
+TEST_CASE("every command says which cluster it took where none is named", "[cli]") {
+  const std::vector<std::vector<std::string>> asked = {
+      {"simulate"},
+      {"sweep", "--nodes", "2,4"},
+      {"breakeven", "--compressor", "fp16", "--over", "nic-bandwidth"},
+      {"decide", "--compressor", "fp16"}};
+  const UsersPreset today;
+  const std::string said = "no cluster is named: this is 10gbe-4x4, the default";
+  for (std::vector<std::string> words : asked) {
+    CAPTURE(words);
+    words.insert(words.end(), {"--model", "resnet-50", "--engine", "analytic"});
+    CHECK(gradcast_with(words).err.find(said) != std::string::npos);
+    words.insert(words.end(), {"--cluster", "10gbe-4x4"});
+    CHECK(gradcast_with(words).err.find(said) == std::string::npos);
+  }
+}
