@@ -38,6 +38,12 @@ MatrixXd columns_of(const MatrixXd& matrix, const std::vector<Index>& which) {
   return some;
 }
 
+/// The least-squares solution of the least norm for each column. Eigen compiles its solver anew for
+/// each type of right side, which takes seconds: this is the one type.
+MatrixXd solved(const MatrixXd& a, const MatrixXd& right) {
+  return a.completeOrthogonalDecomposition().solve(right);
+}
+
 }  // namespace
 
 VectorXd bounded_linear(const MatrixXd& a, const VectorXd& b, const VectorXd& least,
@@ -53,9 +59,7 @@ VectorXd bounded_linear(const MatrixXd& a, const VectorXd& b, const VectorXd& le
       for (Index j = 0; j < n; ++j)
         if (free[static_cast<std::size_t>(j)]) which.push_back(j);
       if (which.empty()) break;
-      VectorXd rest = b - a * x;
-      const MatrixXd some = columns_of(a, which);
-      const VectorXd step = some.completeOrthogonalDecomposition().solve(rest);
+      const VectorXd step = solved(columns_of(a, which), b - a * x);
       double share = 1;
       Index stopped = -1;
       for (std::size_t i = 0; i < which.size(); ++i) {
@@ -190,7 +194,7 @@ MatrixXd covariance(const LeastSquaresSolution& solution, const std::vector<bool
   const VectorXd lengths = some.colwise().norm();
   const MatrixXd normal = some * lengths.cwiseInverse().asDiagonal();
   const MatrixXd inverse =
-      (normal.transpose() * normal).completeOrthogonalDecomposition().pseudoInverse();
+      solved(normal.transpose() * normal, MatrixXd::Identity(normal.cols(), normal.cols()));
   const double variance = solution.sum_of_squares / degrees;
   for (std::size_t i = 0; i < which.size(); ++i)
     for (std::size_t j = 0; j < which.size(); ++j)

@@ -39,6 +39,31 @@ std::map<LineKey, Seconds> floors_of(const CostTable& table, TimeMember time) {
   return least;
 }
 
+/// The lines whose largest row takes so much longer to encode than it takes to read its elements
+/// once that neither memory nor the number of multiprocessors binds it: one thread block does the
+/// work. torch.topk up to 1.1 takes 2800 times as long on a V100; that of PyTorch 2.6 takes 36
+/// times on an H20.
+std::set<LineKey> lines_of_one_block(const CostTable& table, const Device& from) {
+  constexpr double kMostByMemory = 200;
+  std::map<LineKey, const CostRow*> largest;
+  for (const CostRow& row : table.rows) {
+    const CostRow*& its = largest[line_of(row)];
+    if (its == nullptr || row.elements > its->elements) its = &row;
+  }
+  const std::map<LineKey, Seconds> floors = floors_of(table, &CostRow::encode);
+  std::set<LineKey> lines;
+  for (const auto& [line, row] : largest) {
+    const Bytes read{4 * row->elements};
+    if (row->encode - floors.at(line) > kMostByMemory * (read / from.memory_bandwidth))
+      lines.insert(line);
+  }
+  return lines;
+}
+
+/// One block's time differs from GPU to GPU by its clock and its code: torch.topk took a V100 1.9
+/// to 2.1 times as long as a P102-100 (traces/README.md).
+constexpr double kDoubtOfOneBlock = 2.1;
+
 /// The table's device in its own words, else in those of its file's name.
 std::string device_text(const CostTable& table) {
   if (!table.device.empty()) return table.device;
@@ -64,16 +89,25 @@ CostTable scaled_to(const CostTable& table, const Device& from, const Device& to
   const double doubt = at_most(from, to) / streaming;
   CostTable scaled = table;
   scaled.device = to.name + ", scaled from " + from.name;
+  const std::set<LineKey> of_one_block =
+      from.name == to.name ? std::set<LineKey>{} : lines_of_one_block(table, from);
   for (const TimeMember time : kTimes) {
     const std::map<LineKey, Seconds> floors = floors_of(table, time);
+    const bool encodes = time == &CostRow::encode || time == &CostRow::encode_p95;
     for (CostRow& row : scaled.rows) {
       const Seconds floor = floors.at(line_of(row));
-      row.*time = launches * floor + streaming * (row.*time - floor);
+      const bool stays = encodes && of_one_block.contains(line_of(row));
+      row.*time = launches * floor + (stays ? 1 : streaming) * (row.*time - floor);
     }
   }
   for (CostRow& row : scaled.rows) {
     row.evidence = "derived";
-    row.factors.high = std::exp(std::hypot(std::log(row.factors.high), std::log(doubt)));
+    const bool one_block = of_one_block.contains(line_of(row));
+    const double above = std::log(one_block ? kDoubtOfOneBlock : doubt);
+    row.factors.high = std::exp(std::hypot(std::log(row.factors.high), above));
+    if (one_block)
+      row.factors.low =
+          std::exp(-std::hypot(std::log(row.factors.low), std::log(kDoubtOfOneBlock)));
   }
   return scaled;
 }

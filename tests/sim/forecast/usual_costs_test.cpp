@@ -80,6 +80,22 @@ TEST_CASE("today's costs are those of the cluster's GPU where the trace is of no
   CHECK(device(unnamed, "100gbe").empty());  // whose file names no GPU
 }
 
+TEST_CASE("costs follow the GPU that a person names, or whose compute time is given", "[usual_costs]") {
+  Request traced = of("vgg-16-cifar", "iteration-vgg-16-cifar-p102-100");
+  traced.today = true;
+  traced.cluster = "dgx-a100";
+  CHECK(usual(traced).costs_device == "p102-100");  // the trace says how fast it computes
+  Request timed = traced;
+  timed.compute = Seconds{0.04};  // of the cluster's GPU: the trace is scaled to it
+  CHECK(usual(timed).costs_device == "a100-80gb");
+  Request named = traced;
+  named.changed.push_back({"gpu", "h100-sxm"});
+  CHECK(usual(named).costs_device == "h100-sxm");
+  named.cluster = "10gbe-4x4";
+  named.changed.back().value = "v100";
+  CHECK(usual(named).costs_device.empty());  // the tables are of one
+}
+
 TEST_CASE("a trace that is missing is the forecast's to refuse", "[usual_costs]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const Request missing = with_usual_costs(of("gpt2-xl", "iteration-gpt2-xl-h1"), files);
