@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/caller.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
@@ -44,6 +45,16 @@ FlagInfo named(const std::string& name) {
     info.name = name.substr(2);
   }
   return info;
+}
+
+/// Compressors whose parameter somebody typed as a flag of its own: "powersgd" for "--rank".
+std::vector<std::string> compressors_with(std::string_view typed) {
+  std::vector<std::string> names;
+  for (const Compressor* compressor : all_compressors())
+    if (const std::string_view parameter = compressor->parameter.name;
+        !parameter.empty() && typed == "--" + std::string(parameter))
+      names.emplace_back(compressor->name);
+  return names;
 }
 
 constexpr int kMostJobs = 1024;
@@ -220,6 +231,10 @@ void Flags::require_known() const {
     throw UsageError("'" + typed + "' stands where words stand: " +
                      (caller() != nullptr ? "flags are settings, given by name and value"
                                           : "flags go before '--'"));
+  if (info_.find("parameter") != nullptr)
+    if (const std::vector<std::string> whose = compressors_with(typed); !whose.empty())
+      throw UsageError("unknown flag '" + typed + "'; " + and_joined(whose) + "'s " +
+                       typed.substr(2) + " is --parameter");
   const std::string suggestion = did_you_mean(typed, known);
   throw UsageError("unknown flag '" + typed + "'" +
                    (suggestion.empty() ? "; see `gradcast " + command() + " --help`" : suggestion));

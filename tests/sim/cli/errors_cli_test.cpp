@@ -30,6 +30,11 @@ TEST_CASE("a wrong command line is answered with 2", "[cli]") {
                    "unknown compressor 'top-k'; did you mean 'topk'?");
   simulate_refuses({"--compresor", "topk"}, 2,
                    "unknown flag '--compresor'; did you mean '--compressor'?");
+  simulate_refuses({"--compressor", "powersgd", "--rank", "4"}, 2,
+                   "unknown flag '--rank'; powersgd's rank is --parameter");
+  simulate_refuses({"--levels=127"}, 2, "unknown flag '--levels'; qsgd's levels is --parameter");
+  refuses({"train", "--clip", "3"}, 2, "unknown flag '--clip'; terngrad's clip is --parameter");
+  refuses({"list", "--rank", "4"}, 2, "unknown flag '--rank'; see `gradcast list --help`");
   simulate_refuses({"topk"}, 2, "'topk' does not belong here");
   simulate_refuses({"--", "--density"}, 2, "'--density' stands where words stand: flags go before");
   simulate_refuses({"--density"}, 2, "density");
