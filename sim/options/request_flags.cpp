@@ -1,6 +1,8 @@
 #include "sim/options/request_flags.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
@@ -88,12 +90,6 @@ Bytes parse_payload(std::string_view text) {
   throw ValueError("a collective carries at least one byte; write a size like '100MiB'");
 }
 
-Seconds parse_compute(std::string_view text) {
-  const Seconds time = parse_time(text);
-  if (time > Seconds{0}) return time;
-  throw ValueError("an iteration takes more than 0 s; write a time like '120ms'");
-}
-
 void read_schedule(const Flags& flags, Request& request) {
   request.best_schedule = flags.text("fusion") == kBestFusion;
   request.fusion_given = flags.given("fusion");
@@ -105,6 +101,15 @@ void read_schedule(const Flags& flags, Request& request) {
 }
 
 }  // namespace
+
+Seconds parse_compute_seconds(std::string_view text) {
+  double bare = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bare);
+  const bool has_unit = error != std::errc{} || end != text.data() + text.size();
+  const Seconds time = parse_time(has_unit ? std::string(text) : std::string(text) + "s");
+  if (time > Seconds{0}) return time;
+  throw ValueError("an iteration takes more than 0 s; write a time like '120ms'");
+}
 
 void add_request_flags(Flags& flags) {
   const Request defaults;
@@ -122,8 +127,9 @@ void add_request_flags(Flags& flags) {
             "scaled; by --preset paper iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
   flags.add("compute-seconds",
-            "what an iteration takes on one GPU alone, like 120ms: the trace is scaled to it; what "
-            "--recompute adds comes on top (default: the trace's)");
+            "time of an iteration on one GPU alone, like 120ms or 0.12: forward, backward and the "
+            "optimizer's step, to which the trace is scaled; what --recompute adds comes on top "
+            "(default: the trace's)");
   flags.add("framework-in-compute",
             "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "
             "in it and not added again",
@@ -276,7 +282,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   if (flags.given("compute-seconds")) {
     if (request.payload)
       throw UsageError("--compute-seconds is for a model, and --payload has none: leave it out");
-    request.compute = flags.value("compute-seconds", parse_compute);
+    request.compute = flags.value("compute-seconds", parse_compute_seconds);
   }
   request.framework_in_compute = flags.value("framework-in-compute", parse_yes_no);
   request.gradient_copies = flags.value("gradient-copies", parse_gradient_copies);

@@ -565,6 +565,9 @@ TEST_CASE("a run is scaled to what an iteration takes on one GPU of one's own", 
   const Json scaled =
       scheduled({"--nodes", "1", "--gpus-per-node", "1", "--compute-seconds", "230ms"});
   CHECK(scaled["iteration_seconds"].get<double>() == Approx(0.23));
+  const Json bare =
+      scheduled({"--nodes", "1", "--gpus-per-node", "1", "--compute-seconds", "0.23"});
+  CHECK(bare["iteration_seconds"] == scaled["iteration_seconds"]);  // the flag says seconds
   const Ran zero = gradcast_runs("simulate", "--model", "resnet-50", "--compute-seconds", "0s");
   CHECK(zero.exit_code == 2);
   CHECK_THAT(zero.err, Contains("--compute-seconds: an iteration takes more than 0 s"));
