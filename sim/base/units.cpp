@@ -164,12 +164,12 @@ int parse_count_to(int most, std::string_view text) {
 int parse_count(std::string_view text) { return parse_count_to(1'000'000, text); }
 
 double parse_density(std::string_view text) {
-  const double density = parse_number(text);
+  const double density = text.ends_with('%') ? parse_percent(text) : parse_number(text);
   if (density > 0 && density < kLeastDensity)
     throw ValueError(quoted(text) + " is below the least density, " +
                      number_to_text(kLeastDensity));
   if (density > 0 && density <= 1) return density;
-  throw ValueError(quoted(text) + " is not a density above 0 and up to 1, like '0.001'");
+  throw ValueError(quoted(text) + " is not a density above 0 and up to 1, like '0.001' or '0.1%'");
 }
 
 double parse_percent(std::string_view text) {

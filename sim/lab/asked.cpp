@@ -236,7 +236,8 @@ Flags train_flags() {
             "dense");
   flags.add("parameter", "the compressor's (default: " + usual_parameters() + ")");
   flags.add("mode", "paper or code, of compressors where the two differ (default: code)");
-  flags.add("density", "share of the elements that each worker is to send", "0.001");
+  flags.add("density", "share of the elements that each worker is to send, like 0.01 or 1%",
+            "0.001");
   flags.add("candidates", "rTop-k's r (default: 5 k)");
   flags.add("selection", "merged: k of all elements; per-tensor: of each tensor its own k",
             "merged");

@@ -149,7 +149,7 @@ void add_request_flags(Flags& flags) {
   add_training_flags(flags);
   flags.add("compressor", "a name of `gradcast list`, or a .csv file that describes one",
             defaults.compressor);
-  flags.add("density", "share of the elements that a sparse compressor keeps",
+  flags.add("density", "share of the elements that a sparse compressor keeps, like 0.01 or 1%",
             number_to_text(defaults.density));
   flags.add("parameter",
             "the number that a compressor takes beside or in place of a density: levels, rank, ... "

@@ -71,7 +71,9 @@ TEST_CASE("numbers are finite and whole lines of digits", "[units]") {
 
 TEST_CASE("a density is above 0 and up to 1, a count at least 1", "[units]") {
   CHECK(parse_density("1") == 1);
-  for (const char* text : {"0", "2", "-0.1", "nan"})
+  CHECK(parse_density("1%") == 0.01);
+  CHECK(parse_density("100%") == 1);
+  for (const char* text : {"0", "2", "-0.1", "nan", "0%", "101%", "%"})
     CHECK_THROWS_AS(parse_density(text), ValueError);
   CHECK(parse_count("16") == 16);
   for (const char* text : {"0", "-1", "1000001", "four"})

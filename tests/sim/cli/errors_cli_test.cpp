@@ -45,6 +45,9 @@ TEST_CASE("a wrong command line is answered with 2", "[cli]") {
   simulate_refuses({"--trace", "iteration-resnet-50-v10"}, 2,
                    "did you mean 'iteration-resnet-50-v100'?");
   simulate_refuses({"--cluster", "10gbe-4x3"}, 2, "did you mean '10gbe-4x4'?");
+  simulate_refuses(
+      {"--compressor", "topk", "--density", "200%"}, 2,
+      "--density: '200%' is not a density above 0 and up to 1, like '0.001' or '0.1%'");
   simulate_refuses({"--collective", "ring-all-gather"}, 2, "does not serve compressor 'dense'");
   simulate_refuses({"--collective", "ring-all-reduce", "--compressor", "topk"}, 2,
                    "does not serve compressor 'topk'");
