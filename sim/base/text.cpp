@@ -1,5 +1,9 @@
 #include "sim/base/text.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <compare>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -23,6 +27,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 constexpr std::string_view kDigits = "0123456789";
 
+bool is_decimal(char letter) { return kDigits.find(letter) != std::string_view::npos; }
+
 /// Takes the run of digits that `text` begins with, without leading zeros.
 std::string_view take_number(std::string_view& text) {
   std::string_view number = text.substr(0, text.find_first_not_of(kDigits));
@@ -31,6 +37,118 @@ std::string_view take_number(std::string_view& text) {
   return number;
 }
 
+/// The digits of a name.
+std::string digits_in(std::string_view name) {
+  std::string digits;
+  std::ranges::copy_if(name, std::back_inserter(digits), is_decimal);
+  return digits;
+}
+
+/// The name without its digits.
+std::string letters_in(std::string_view name) {
+  std::string letters(name);
+  std::erase_if(letters, is_decimal);
+  return letters;
+}
+
+/// True if a digit is missing, too many or in its neighbour's place. Another digit is another
+/// number: nobody who types "a800" means "a100".
+bool may_be_same_number(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  if (edit_distance(a, b) != 1) return false;
+  return a.size() != b.size() || std::is_permutation(a.begin(), a.end(), b.begin());
+}
+
+/// The parts of a name between signs, in lower case: "powersgd" and "hook" of "powerSGD_hook".
+std::vector<std::string> name_parts(std::string_view name) {
+  std::vector<std::string> parts(1);
+  for (const char letter : in_lower_case(name)) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (std::isalnum(code) != 0 || code >= 0x80)
+      parts.back() += letter;
+    else if (!parts.back().empty())
+      parts.emplace_back();
+  }
+  return parts;
+}
+
+/// True if some of the parts, in any order, make up the text.
+bool is_made_of(std::string_view text, std::vector<std::string> parts) {
+  if (text.empty()) return true;
+  for (std::string& part : parts) {
+    if (part.empty() || !text.starts_with(part)) continue;
+    const std::string taken = std::exchange(part, {});
+    if (is_made_of(text.substr(taken.size()), parts)) return true;
+    part = taken;
+  }
+  return false;
+}
+
+/// How near a known name is to the typed one; the least is the nearest.
+struct Nearness {
+  enum Kind { kSameParts, kSlips, kContained, kFar };
+  Kind kind = kFar;
+  std::size_t apart = 0;  // slips, or letters that are left over
+  bool other = false;     // "node" goes on as "nodes", and not as "mode"
+
+  friend auto operator<=>(const Nearness&, const Nearness&) = default;
+};
+
+/// Letters with which both begin.
+std::size_t shared_beginning(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+/// A name that somebody typed, to be compared with known ones. Case and signs count for nothing.
+class TypedName {
+ public:
+  /// `shared`: letters at its beginning that all known names have, and that so tell nothing.
+  TypedName(std::string_view typed, std::size_t shared)
+      : most_slips_(std::max<std::size_t>(1, (typed.size() - shared) / 3)) {
+    if (typed.size() > kLongest) return;
+    parts_ = name_parts(typed);
+    name_ = join(parts_, "");
+    letters_ = letters_in(name_);
+    digits_ = digits_in(name_);
+    if (parts_.size() > kMostParts) parts_.clear();
+  }
+
+  Nearness nearness(std::string_view known) const {
+    if (name_.empty()) return {};
+    const std::string word = join(name_parts(known), "");
+    const bool other = !word.starts_with(name_);
+    const bool made = !word.empty() && is_made_of(word, parts_);
+    if (made && word.size() == name_.size()) return {Nearness::kSameParts, 0, other};
+    if (const std::size_t slips = slips_to(word); slips <= most_slips_)
+      return {Nearness::kSlips, slips, other};
+    if (made && word.size() >= kShortestContained)
+      return {Nearness::kContained, name_.size() - word.size(), other};
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 100;  // no megabyte is compared with words
+  static constexpr std::size_t kMostParts = 6;  // each order of them is tried
+  static constexpr std::size_t kShortestContained = 4;
+
+  /// More than most_slips_ where no slips of the finger lead from one to the other.
+  std::size_t slips_to(const std::string& word) const {
+    const std::size_t too_many = most_slips_ + 1;
+    if (word.size() > name_.size() + most_slips_ || name_.size() > word.size() + most_slips_)
+      return too_many;
+    if (!may_be_same_number(digits_, digits_in(word))) return too_many;
+    // Half of the letters must be right: "p40" and "a40" are two GPUs.
+    if (edit_distance(letters_, letters_in(word)) > letters_.size() / 2) return too_many;
+    return edit_distance(name_, word);
+  }
+
+  std::size_t most_slips_;
+  std::vector<std::string> parts_;
+  std::string name_;  // all of its parts
+  std::string letters_;
+  std::string digits_;
+};
+
 }  // namespace
 
 bool begins_with_digit(std::string_view text) {
@@ -38,21 +156,16 @@ bool begins_with_digit(std::string_view text) {
 }
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known) {
+  std::size_t shared = known.size() < 2 ? 0 : typed.size();
+  for (const std::string& word : known) shared = std::min(shared, shared_beginning(typed, word));
+  const TypedName name(typed, shared);
   const std::string* nearest = nullptr;
-  // Two words that are as near differ by their beginning: "nodes" continues "node", "mode" does
-  // not.
-  std::pair least{std::max<std::size_t>(1, typed.size() / 3) + 1, false};
+  Nearness least{Nearness::kFar};
   for (const std::string& word : known) {
-    const bool other = !word.starts_with(typed);
-    // A text is at least as far from another as it is longer: no megabyte is compared with words.
-    const std::size_t apart =
-        std::max(typed.size(), word.size()) - std::min(typed.size(), word.size());
-    if (std::pair(apart, other) >= least) continue;
-    const std::pair distance(edit_distance(typed, word), other);
-    if (distance < least) {
-      least = distance;
-      nearest = &word;
-    }
+    const Nearness its = name.nearness(word);
+    if (!(its < least)) continue;
+    least = its;
+    nearest = &word;
   }
   return nearest ? "; did you mean '" + *nearest + "'?" : std::string{};
 }

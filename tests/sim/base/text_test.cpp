@@ -15,6 +15,40 @@ TEST_CASE("a slip of the finger gets a suggestion, a different word none", "[tex
   CHECK(did_you_mean("", models).empty());
 }
 
+TEST_CASE("a known name is suggested in any case, and with its parts in any order", "[text]") {
+  const std::vector<std::string> known{"topk", "randk",   "fp16",      "bf16",
+                                       "qsgd", "signsgd", "efsignsgd", "powersgd"};
+  const auto suggested = [&](const char* typed) { return did_you_mean(typed, known); };
+  CHECK(suggested("PowerSGD") == "; did you mean 'powersgd'?");
+  CHECK(suggested("TopK") == "; did you mean 'topk'?");
+  CHECK(suggested("signsgd-ef") == "; did you mean 'efsignsgd'?");  // all parts before one of them
+  CHECK(suggested("randomk") == "; did you mean 'randk'?");
+  CHECK(suggested("Random_K") == "; did you mean 'randk'?");
+  CHECK(suggested("fp16_compress_hook") == "; did you mean 'fp16'?");
+  CHECK(suggested("batched_powerSGD_hook") == "; did you mean 'powersgd'?");
+  CHECK(did_you_mean("all-reduce-ring", {"ring", "ring-all-reduce"}) ==
+        "; did you mean 'ring-all-reduce'?");
+  CHECK(did_you_mean("gpu-hours", {"gpu"}).empty());  // three letters are part of much
+}
+
+// Six of the letters are every stack's: a third of "paddle" is two, and "paper" is four away.
+TEST_CASE("letters that all known names begin with do not make them alike", "[text]") {
+  CHECK(did_you_mean("stack-paddle", {"stack-paper", "stack-nccl"}).empty());
+  CHECK(did_you_mean("stack-papper", {"stack-paper", "stack-nccl"}) ==
+        "; did you mean 'stack-paper'?");
+}
+
+// "h100" has one digit less than "h1000", "rtx-4090" two in each other's place.
+TEST_CASE("another number is no slip of the finger", "[text]") {
+  CHECK(did_you_mean("resnet-18", {"resnet-101", "resnet-50"}).empty());
+  CHECK(did_you_mean("a800", {"a100", "a10g"}).empty());
+  CHECK(did_you_mean("p40", {"a40", "p100"}).empty());
+  CHECK(did_you_mean("h1000", {"h100", "h200"}) == "; did you mean 'h100'?");
+  CHECK(did_you_mean("rtx-4900", {"rtx-3090", "rtx-4090"}) == "; did you mean 'rtx-4090'?");
+  CHECK(did_you_mean("trace-resnet-50-v10", {"trace-resnet-50-v100", "trace-resnet-50-a100"}) ==
+        "; did you mean 'trace-resnet-50-v100'?");
+}
+
 TEST_CASE("splitting and joining are each other's inverse", "[text]") {
   CHECK(split_words("a,b,,c", ',') == std::vector<std::string>{"a", "b", "", "c"});
   CHECK(split_words("", ',') == std::vector<std::string>{""});

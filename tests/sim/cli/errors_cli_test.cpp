@@ -44,7 +44,11 @@ TEST_CASE("a wrong command line is answered with 2", "[cli]") {
   simulate_refuses({"--format", "xml"}, 2, "'xml' is not table, csv or json");
   simulate_refuses({"--trace", "iteration-resnet-50-v10"}, 2,
                    "did you mean 'iteration-resnet-50-v100'?");
-  simulate_refuses({"--cluster", "10gbe-4x3"}, 2, "did you mean '10gbe-4x4'?");
+  simulate_refuses({"--cluster", "10gbe-44"}, 2, "did you mean '10gbe-4x4'?");
+  simulate_refuses({"--cluster", "10gbe-4x3"}, 2, "did you mean '10gbe'?");
+  simulate_refuses({"--compressor", "PowerSGD"}, 2, "did you mean 'powersgd'?");
+  simulate_refuses({"--density", "1%", "--compressor", "signsgd-ef"}, 2,
+                   "did you mean 'efsignsgd'?");
   simulate_refuses(
       {"--compressor", "topk", "--density", "200%"}, 2,
       "--density: '200%' is not a density above 0 and up to 1, like '0.001' or '0.1%'");

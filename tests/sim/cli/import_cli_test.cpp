@@ -262,7 +262,7 @@ TEST_CASE("flags of training logs are for them, and a wrong one ends the import"
     refuses(more, 2, says);
   };
   refuses_with({}, "give --model (it trains 'llama3 8B'), --cluster and");
-  refuses_with({"--model", "llama-3-9b"}, "did you mean 'llama-3-8b'?");
+  refuses_with({"--model", "llama-38b"}, "did you mean 'llama-3-8b'?");
   refuses_with({"--model", "llama-3-8b", "--cluster", "dgx-h100", "--compute-seconds", "0s"},
                "takes more than 0 s");
   refuses_with({"--model", "lenet-5", "--cluster", "dgx-h100", "--trace", "none"}, "--trace");

@@ -117,7 +117,7 @@ TEST_CASE("train says the bytes of casts, quantisers and PowerSGD", "[cli]") {
 }
 
 TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
-  refuses({"train", "--compressor", "fp17"}, 2, "did you mean 'fp16'?");
+  refuses({"train", "--compressor", "fp166"}, 2, "did you mean 'fp16'?");
   refuses({"train", "--compressor", "fp16", "--density", "0.1"}, 2,
           "--density: fp16 sends something of every element");
   refuses({"train", "--compressor", "powersgd", "--density-warmup", "2"}, 2,
