@@ -12,18 +12,23 @@ namespace {
 
 constexpr std::string_view kWheel =
     "the wheel's own requirement of nvidia-nccl-cu11 or -cu12, PyPI";
+constexpr std::string_view kLinkedIn =
+    "\"NCCL version ...+cuda...\" in libtorch_cuda*.so of the wheel, PyPI";
 constexpr std::string_view kRelease = "pytorch/pytorch#190386, RELEASE.md";
 
 constexpr TorchsNccl kKnown[] = {
-    {"2.0", {2, 14, 3}, kWheel},         {"2.1", {2, 18, 1}, kWheel},
-    {"2.2", {2, 19, 3}, kWheel},         {"2.3", {2, 20, 5}, kWheel},
-    {"2.4", {2, 20, 5}, kWheel},         {"2.5", {2, 21, 5}, kWheel},
-    {"2.6", {2, 21, 5}, kWheel},         {"2.7", {2, 26, 2}, kWheel},
-    {"2.8", {2, 27, 3}, kWheel},         {"2.9", {2, 27, 5}, kWheel},
-    {"2.10", {2, 27, 5}, kRelease},      {"2.10-cu13", {2, 28, 9}, kRelease},
-    {"2.11", {2, 28, 9}, kRelease},      {"2.12", {2, 29, 3}, kRelease},
-    {"2.12-cu13", {2, 29, 7}, kRelease}, {"2.13", {2, 29, 3}, kRelease},
-    {"2.13-cu13", {2, 29, 7}, kRelease},
+    {"1.7", {2, 7, 8}, kLinkedIn},       {"1.8", {2, 7, 8}, kLinkedIn},
+    {"1.9", {2, 7, 8}, kLinkedIn},       {"1.10", {2, 10, 3}, kLinkedIn},
+    {"1.11", {2, 10, 3}, kLinkedIn},     {"1.12", {2, 10, 3}, kLinkedIn},
+    {"1.13", {2, 14, 3}, kLinkedIn},     {"2.0", {2, 14, 3}, kWheel},
+    {"2.1", {2, 18, 1}, kWheel},         {"2.2", {2, 19, 3}, kWheel},
+    {"2.3", {2, 20, 5}, kWheel},         {"2.4", {2, 20, 5}, kWheel},
+    {"2.5", {2, 21, 5}, kWheel},         {"2.6", {2, 21, 5}, kWheel},
+    {"2.7", {2, 26, 2}, kWheel},         {"2.8", {2, 27, 3}, kWheel},
+    {"2.9", {2, 27, 5}, kWheel},         {"2.10", {2, 27, 5}, kRelease},
+    {"2.10-cu13", {2, 28, 9}, kRelease}, {"2.11", {2, 28, 9}, kRelease},
+    {"2.12", {2, 29, 3}, kRelease},      {"2.12-cu13", {2, 29, 7}, kRelease},
+    {"2.13", {2, 29, 3}, kRelease},      {"2.13-cu13", {2, 29, 7}, kRelease},
 };
 
 /// "2.5" of "2.5.1", "2.12-cu13" of "2.12.0-cu13".
@@ -49,6 +54,12 @@ NcclVersion nccl_of_torch(std::string_view torch) {
     if (each.torch == sought) return each.nccl;
     known.emplace_back(each.torch);
   }
+  // PyTorch 1.6's wheel has NCCL 2.4.8 in it, and nccl_rule.cpp begins with 2.7.
+  const std::string oldest(kKnown[0].torch);
+  if (begins_with_digit(sought) && natural_less(sought, oldest))
+    throw ValueError("PyTorch '" + std::string(torch) + "' is older than " + oldest +
+                     ", the first with an NCCL whose choice is known (2.7): name torch-" + oldest +
+                     " or later, or NCCL's own version");
   throw ValueError("which NCCL PyTorch '" + std::string(torch) + "' brings is not known (known: " +
                    join(known) + "): name NCCL's own version, like 2.27.5");
 }

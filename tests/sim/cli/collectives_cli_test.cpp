@@ -173,7 +173,7 @@ TEST_CASE("what collectives cannot say has one line", "[collectives]") {
         {{"collectives", "--nccl", "1.3"}, "is not a version of NCCL"},
         {{"collectives", "--cluster", "mi300x", "--nccl", "2.22"}, "RCCL 2.22 is older"},
         {{"collectives", "--plot", "a.svg", "-o", "a.svg"}, "are two files"},
-        {{"collectives", "--nccl", "torch-2.99"}, "is not known (known: 2.0, 2.1"},
+        {{"collectives", "--nccl", "torch-2.99"}, "is not known (known: 1.7, 1.8"},
         {{"collectives", "--sizes", "8GiB..1KiB"}, "is no range of sizes"},
         {{"collectives", "--nodes", "65536"}, "are 262144 ranks; the most is 65536"},
         {{"collectives", "--nic-share", "101%"}, "101% of a NIC is not from 0.1% to 100%"},

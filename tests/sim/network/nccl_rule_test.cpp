@@ -188,14 +188,19 @@ TEST_CASE("a version of NCCL is two or three numbers, from 2.7 on", "[nccl]") {
     CHECK_THROWS_AS(parse_nccl_version(wrong), ValueError);
 }
 
-// `pip` installs nvidia-nccl-cu12 2.21.5 with torch 2.5.1.
+// `pip` installs nvidia-nccl-cu12 2.21.5 with torch 2.5.1. The libtorch_cuda.so of 1.10.2 has the
+// words "NCCL version 2.10.3+cuda10.2" in it.
 TEST_CASE("a PyTorch brings a version of NCCL", "[nccl]") {
   CHECK(parse_nccl_version("torch-2.5") == NcclVersion{2, 21, 5});
   CHECK(parse_nccl_version("torch-2.5.1") == NcclVersion{2, 21, 5});
   CHECK(parse_nccl_version("torch-2.10") == kUsualNccl);
   CHECK(parse_nccl_version("torch-2.12.0-cu13") == NcclVersion{2, 29, 7});
-  for (const char* wrong : {"torch-", "torch-2", "torch-1.13", "torch-2.5.x", "torch-2.99"})
-    CHECK_THROWS_WITH(parse_nccl_version(wrong), Catch::Contains("(known: 2.0, 2.1, 2.2"));
+  CHECK(parse_nccl_version("torch-1.13.1") == NcclVersion{2, 14, 3});
+  CHECK(parse_nccl_version("torch-1.10") == NcclVersion{2, 10, 3});
+  for (const char* wrong : {"torch-", "torch-2", "torch-2.5.x", "torch-2.99"})
+    CHECK_THROWS_WITH(parse_nccl_version(wrong), Catch::Contains("1.13, 2.0, 2.1, 2.2"));
+  for (const char* old : {"torch-1.4", "torch-1.6.0", "torch-0.4.1"})
+    CHECK_THROWS_WITH(parse_nccl_version(old), Catch::Contains("is older than 1.7, the first"));
 }
 
 TEST_CASE("every row of PyTorch's NCCL has a source, and none goes back", "[nccl]") {
