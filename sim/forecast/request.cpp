@@ -95,6 +95,16 @@ void require_rccls_gpus(const Cluster& cluster, const NcclVersion& version, bool
                      "name a version (nccl) from " + to_text(kOldestRccl) + " on, as in ROCm 7");
 }
 
+/// The collectives by which a training may send what the compressor makes.
+std::vector<std::string> collectives_for(const Compressor& compressor) {
+  std::vector<std::string> names;
+  for (const Collective* collective : all_collectives())
+    if (carries(*collective, compressor) && collective->outcome != Outcome::Scattered &&
+        (compressor.exact_count || !collective->needs_exact_count))
+      names.emplace_back(collective->name);
+  return names;
+}
+
 /// nullptr for "auto".
 const Collective* choose_collective(const std::string& name, const Compressor& compressor,
                                     bool training) {
@@ -106,19 +116,18 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
   if (!training)
     throw ValueError("collective '" + name +
                      "' carries selected elements of a model: use --model, not --payload");
-  const std::string usual(default_collective(compressor.aggregation).name);
+  const std::string use = ": use one of " + join(collectives_for(compressor));
   if (!carries(*collective, compressor))
     throw ValueError("collective '" + name + "' does not serve compressor '" +
-                     std::string(compressor.name) + "': use '" + usual + "'");
-  if (training && collective->outcome == Outcome::Scattered)
+                     std::string(compressor.name) + "'" + use);
+  if (collective->outcome == Outcome::Scattered)
     throw ValueError("collective '" + name +
-                     "' leaves each rank a part of the sum, and training needs all of it: use '" +
-                     usual + "'");
+                     "' leaves each rank a part of the sum, and training needs all of it" + use);
   if (collective->needs_exact_count && !compressor.exact_count)
     throw ValueError("collective '" + name +
                      "' needs the same count on every rank, and compressor '" +
-                     std::string(compressor.name) + "' selects a varying one: use '" + usual +
-                     "' or another compressor, like topk");
+                     std::string(compressor.name) + "' selects a varying one" + use +
+                     ", or another compressor, like topk");
   return collective;
 }
 

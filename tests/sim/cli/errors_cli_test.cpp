@@ -55,6 +55,9 @@ TEST_CASE("a wrong command line is answered with 2", "[cli]") {
   simulate_refuses({"--collective", "ring-all-gather"}, 2, "does not serve compressor 'dense'");
   simulate_refuses({"--collective", "ring-all-reduce", "--compressor", "topk"}, 2,
                    "does not serve compressor 'topk'");
+  simulate_refuses({"--collective", "parameter-server", "--compressor", "efsignsgd"}, 2,
+                   "does not serve compressor 'efsignsgd': use one of ring-all-gather, "
+                   "rail-ring-all-gather, bruck-all-gather, ");
   simulate_refuses(
       {"--collective", "ring-all-reduce", "--compressor", "randk", "--wire-messages", "2"}, 2,
       "adds up the values of 'randk', and no indices travel");
@@ -160,7 +163,7 @@ TEST_CASE("a platform file that cannot be simulated is answered with 3, its misu
 
 TEST_CASE("a collective that does not suit the run is answered with 2, and what would", "[cli]") {
   simulate_refuses({"--collective", "ring-reduce-scatter"}, 2,
-                   "training needs all of it: use 'ring");
+                   "training needs all of it: use one of ring");
   simulate_refuses({"--collective", "gtopk", "--compressor", "gaussian"}, 2,
                    "needs the same count on every rank");
   simulate_refuses({"--collective", "gtopk", "--compressor", "topk", "--wire-messages", "2"}, 2,

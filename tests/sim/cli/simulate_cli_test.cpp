@@ -547,6 +547,10 @@ TEST_CASE("what changes nothing or is assumed is said", "[cli]") {
   CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--batch", "64").err,
              Contains("proportional to the batch"));
   CHECK_THAT(
+      gradcast_runs("simulate", "--model", "alexnet", "--batch", "64", "--compute-seconds", "0.04")
+          .err,
+      !Contains("proportional to the batch"));  // that time is the time at that batch
+  CHECK_THAT(
       gradcast_runs("simulate", "--model", "alexnet", "--compressor", "topk", "--density", "0.3")
           .err,
       Contains("lie outside the cost table (density 0.3 outside 0.0001..0.1)"));

@@ -116,7 +116,8 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
         "all replicas are the same: nothing is drawn without --compute-jitter, "
         "--network-jitter or --count-spread");
   const bool training = scenario.payload.count == 0;
-  if ((flags.given("batch") || flags.given("accumulation")) && training)
+  if ((flags.given("batch") || flags.given("accumulation")) && training &&
+      !flags.given("compute-seconds"))
     flags.note("forward and backward are taken as proportional to the batch");
   if (scenario.collective != nullptr && scenario.collective->name.starts_with("ring-") &&
       scenario.cluster.nics_per_node > 1 && scenario.cluster.nodes > 1)
