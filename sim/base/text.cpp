@@ -136,9 +136,12 @@ class TypedName {
     const std::size_t too_many = most_slips_ + 1;
     if (word.size() > name_.size() + most_slips_ || name_.size() > word.size() + most_slips_)
       return too_many;
-    if (!may_be_same_number(digits_, digits_in(word))) return too_many;
-    // Half of the letters must be right: "p40" and "a40" are two GPUs.
-    if (edit_distance(letters_, letters_in(word)) > letters_.size() / 2) return too_many;
+    const std::string digits = digits_in(word);
+    if (!may_be_same_number(digits_, digits)) return too_many;
+    // Half of the letters must be right, and all beside a slip in a number: "p40" and "a40" are two
+    // GPUs, "resnet-51" and "lenet-5" two networks.
+    if (edit_distance(letters_, letters_in(word)) > (digits == digits_ ? letters_.size() / 2 : 0))
+      return too_many;
     return edit_distance(name_, word);
   }
 

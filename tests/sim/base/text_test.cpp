@@ -41,6 +41,7 @@ TEST_CASE("letters that all known names begin with do not make them alike", "[te
 // "h100" has one digit less than "h1000", "rtx-4090" two in each other's place.
 TEST_CASE("another number is no slip of the finger", "[text]") {
   CHECK(did_you_mean("resnet-18", {"resnet-101", "resnet-50"}).empty());
+  CHECK(did_you_mean("resnet-51", {"resnet-50", "lenet-5"}).empty());
   CHECK(did_you_mean("a800", {"a100", "a10g"}).empty());
   CHECK(did_you_mean("p40", {"a40", "p100"}).empty());
   CHECK(did_you_mean("h1000", {"h100", "h200"}) == "; did you mean 'h100'?");
