@@ -55,7 +55,7 @@ std::int64_t parse_integer(std::string_view text);
 int parse_count_to(int most, std::string_view text);
 /// A whole number from 1 to a million: nodes, images. Throws ValueError.
 int parse_count(std::string_view text);
-/// The share of elements that a compressor keeps: from kLeastDensity to 1. Throws ValueError.
+/// The share of elements that is kept, "0.01" or "1%": from kLeastDensity to 1. Throws ValueError.
 double parse_density(std::string_view text);
 /// "5%" as 0.05, from 0% to below 1000%; also a bare 0. Throws ValueError.
 double parse_percent(std::string_view text);
