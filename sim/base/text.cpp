@@ -27,7 +27,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 constexpr std::string_view kDigits = "0123456789";
 
-bool is_decimal(char letter) { return kDigits.find(letter) != std::string_view::npos; }
+bool is_of_number(char letter) { return kDigits.find(letter) != std::string_view::npos; }
 
 /// Takes the run of digits that `text` begins with, without leading zeros.
 std::string_view take_number(std::string_view& text) {
@@ -40,14 +40,14 @@ std::string_view take_number(std::string_view& text) {
 /// The digits of a name.
 std::string digits_in(std::string_view name) {
   std::string digits;
-  std::ranges::copy_if(name, std::back_inserter(digits), is_decimal);
+  std::ranges::copy_if(name, std::back_inserter(digits), is_of_number);
   return digits;
 }
 
 /// The name without its digits.
 std::string letters_in(std::string_view name) {
   std::string letters(name);
-  std::erase_if(letters, is_decimal);
+  std::erase_if(letters, is_of_number);
   return letters;
 }
 
