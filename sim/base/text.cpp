@@ -160,7 +160,8 @@ bool begins_with_digit(std::string_view text) {
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known) {
   std::size_t shared = known.size() < 2 ? 0 : typed.size();
-  for (const std::string& word : known) shared = std::min(shared, shared_beginning(typed, word));
+  for (const std::string& word : known)
+    shared = std::min(shared, shared_beginning(in_lower_case(typed), in_lower_case(word)));
   const TypedName name(typed, shared);
   const std::string* nearest = nullptr;
   Nearness least{Nearness::kFar};

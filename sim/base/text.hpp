@@ -8,7 +8,8 @@
 namespace gradcast {
 
 /// "; did you mean 'topk'?", or "" where nothing in `known` is near enough: a third of the letters
-/// may differ (at least one), or parts be in another order or too many. Another number is far.
+/// may differ (at least one), or parts stand in another order. A name with another number is not
+/// near; one with a digit more or less is.
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known);
 
 /// "a, b, c"

@@ -164,7 +164,9 @@ int parse_count_to(int most, std::string_view text) {
 int parse_count(std::string_view text) { return parse_count_to(1'000'000, text); }
 
 double parse_density(std::string_view text) {
-  const double density = text.ends_with('%') ? parse_percent(text) : parse_number(text);
+  const bool percent = text.ends_with('%');
+  const double density =
+      percent ? parse_number(text.substr(0, text.size() - 1)) / 100 : parse_number(text);
   if (density > 0 && density < kLeastDensity)
     throw ValueError(quoted(text) + " is below the least density, " +
                      number_to_text(kLeastDensity));

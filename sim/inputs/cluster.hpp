@@ -245,7 +245,7 @@ void drop_deviation(Cluster& cluster, std::string_view property);
 bool in_pcie_5(const Cluster& cluster);
 
 /// The bandwidth between GPUs of a node without peer-to-peer, through the host's memory, that
-/// machines reach in the mean: 4.2 GB/s, and 20 on PCIe 5.0 (Hopper and later GPUs).
+/// machines reach in the mean: 4.2 GB/s, and 20 on PCIe 5.0 (`in_pcie_5`).
 BytesPerSecond rate_through_host(const Cluster& cluster);
 
 /// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's

@@ -39,25 +39,34 @@ std::map<LineKey, Seconds> floors_of(const CostTable& table, TimeMember time) {
   return least;
 }
 
-/// The lines whose largest row takes so much longer to encode than it takes to read its elements
-/// once that neither memory nor the number of multiprocessors binds it: one thread block does the
-/// work. torch.topk up to 1.1 takes 2800 times as long on a V100; that of PyTorch 2.6 takes 36
-/// times on an H20.
-std::set<LineKey> lines_of_one_block(const CostTable& table, const Device& from) {
-  constexpr double kMostByMemory = 200;
+using Kernel = std::pair<std::string, std::string>;  // a compressor, and whose
+
+/// The kernels that take so much longer to encode than it takes to read the elements once, in each
+/// of their lines, that neither memory nor the number of multiprocessors binds them: one thread
+/// block does the work. torch.topk up to 1.1 takes 2800 times as long on a V100; that of PyTorch
+/// 2.6 takes 36 times on an H20. Kernels that select among samples first lie between.
+std::set<Kernel> kernels_of_one_block(const CostTable& table, const Device& from) {
+  constexpr double kMostByMemory = 500;
+  constexpr double kLeastLaunches = 100;  // less may be launches
   std::map<LineKey, const CostRow*> largest;
   for (const CostRow& row : table.rows) {
     const CostRow*& its = largest[line_of(row)];
     if (its == nullptr || row.elements > its->elements) its = &row;
   }
   const std::map<LineKey, Seconds> floors = floors_of(table, &CostRow::encode);
-  std::set<LineKey> lines;
+  std::map<Kernel, bool> of_one_block;
   for (const auto& [line, row] : largest) {
+    const Seconds above = row->encode - floors.at(line);
+    if (above < kLeastLaunches * from.launch) continue;
     const Bytes read{4 * row->elements};
-    if (row->encode - floors.at(line) > kMostByMemory * (read / from.memory_bandwidth))
-      lines.insert(line);
+    bool& all =
+        of_one_block.try_emplace({row->compressor, row->implementation}, true).first->second;
+    all = all && above > kMostByMemory * (read / from.memory_bandwidth);
   }
-  return lines;
+  std::set<Kernel> kernels;
+  for (const auto& [kernel, all] : of_one_block)
+    if (all) kernels.insert(kernel);
+  return kernels;
 }
 
 /// One block's time differs from GPU to GPU by its clock and its code: torch.topk took a V100 1.9
@@ -89,20 +98,23 @@ CostTable scaled_to(const CostTable& table, const Device& from, const Device& to
   const double doubt = at_most(from, to) / streaming;
   CostTable scaled = table;
   scaled.device = to.name + ", scaled from " + from.name;
-  const std::set<LineKey> of_one_block =
-      from.name == to.name ? std::set<LineKey>{} : lines_of_one_block(table, from);
+  const std::set<Kernel> of_one_block =
+      from.name == to.name ? std::set<Kernel>{} : kernels_of_one_block(table, from);
+  const auto is_one_block = [&](const CostRow& row) {
+    return of_one_block.contains({row.compressor, row.implementation});
+  };
   for (const TimeMember time : kTimes) {
     const std::map<LineKey, Seconds> floors = floors_of(table, time);
     const bool encodes = time == &CostRow::encode || time == &CostRow::encode_p95;
     for (CostRow& row : scaled.rows) {
       const Seconds floor = floors.at(line_of(row));
-      const bool stays = encodes && of_one_block.contains(line_of(row));
+      const bool stays = encodes && is_one_block(row);
       row.*time = launches * floor + (stays ? 1 : streaming) * (row.*time - floor);
     }
   }
   for (CostRow& row : scaled.rows) {
     row.evidence = "derived";
-    const bool one_block = of_one_block.contains(line_of(row));
+    const bool one_block = is_one_block(row);
     const double above = std::log(one_block ? kDoubtOfOneBlock : doubt);
     row.factors.high = std::exp(std::hypot(std::log(row.factors.high), above));
     if (one_block)
@@ -110,6 +122,11 @@ CostTable scaled_to(const CostTable& table, const Device& from, const Device& to
           std::exp(-std::hypot(std::log(row.factors.low), std::log(kDoubtOfOneBlock)));
   }
   return scaled;
+}
+
+bool stays_as_it_is(const CostTable& table, const Device& from, const std::string& compressor,
+                    const std::string& implementation) {
+  return kernels_of_one_block(table, from).contains({compressor, implementation});
 }
 
 CostTable times_as_long(CostTable table, double factor) {

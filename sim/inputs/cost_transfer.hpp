@@ -19,10 +19,14 @@ namespace gradcast {
 /// the number of multiprocessors instead: `factors.high` grows by how much longer those take. Both
 /// doubts are taken as independent, so that their logarithms add up as squares do.
 ///
-/// A line that takes over 200 times as long to encode as to read its elements once is the work of one thread
-/// block, as torch.topk of PyTorch up to 1.1 is. It takes as long on the other device, 2.1 times
-/// more or less.
+/// A kernel that takes over 500 times as long to encode as to read its elements once, in each of
+/// its lines, is the work of one thread block, as torch.topk of PyTorch up to 1.1 is. It takes as
+/// long on the other device, 2.1 times more or less.
 CostTable scaled_to(const CostTable& table, const Device& from, const Device& to);
+
+/// True for such a kernel of one thread block.
+bool stays_as_it_is(const CostTable& table, const Device& from, const std::string& compressor,
+                    const std::string& implementation);
 
 /// The device on which a table was found: `named`, else the one in its `# device:` line, else the
 /// one in the file's name after "cost-". Throws ValueError where that is none of the devices.

@@ -56,7 +56,7 @@ NcclVersion nccl_of_torch(std::string_view torch) {
   }
   // PyTorch 1.6's wheel has NCCL 2.4.8 in it, and nccl_rule.cpp begins with 2.7.
   const std::string oldest(kKnown[0].torch);
-  if (begins_with_digit(sought) && natural_less(sought, oldest))
+  if (begins_with_digit(sought) && sought.find('.') != sought.npos && natural_less(sought, oldest))
     throw ValueError("PyTorch '" + std::string(torch) + "' is older than " + oldest +
                      ", the first with an NCCL whose choice is known (2.7): name torch-" + oldest +
                      " or later, or NCCL's own version");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 
 #include "sim/base/error.hpp"
@@ -106,8 +107,8 @@ Seconds parse_compute_seconds(std::string_view text) {
   double bare = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bare);
   const bool has_unit = error != std::errc{} || end != text.data() + text.size();
-  const Seconds time = parse_time(has_unit ? std::string(text) : std::string(text) + "s");
-  if (time > Seconds{0}) return time;
+  const Seconds time = has_unit ? parse_time(text) : Seconds{bare};
+  if (std::isfinite(time.count()) && time > Seconds{0}) return time;
   throw ValueError("an iteration takes more than 0 s; write a time like '120ms'");
 }
 
@@ -128,7 +129,7 @@ void add_request_flags(Flags& flags) {
   flags.add("batch", "images per GPU (default: the trace's)");
   flags.add("compute-seconds",
             "time of an iteration on one GPU alone, like 120ms or 0.12: forward, backward and the "
-            "optimizer's step, to which the trace is scaled; what --recompute adds comes on top "
+            "optimizer's step. The trace is scaled to it; what --recompute adds comes on top "
             "(default: the trace's)");
   flags.add("framework-in-compute",
             "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "

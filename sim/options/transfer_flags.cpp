@@ -1,6 +1,5 @@
 #include "sim/options/transfer_flags.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "sim/base/table.hpp"
@@ -10,14 +9,11 @@
 namespace gradcast {
 namespace {
 
-/// traces/README.md has the table, a test its arithmetic.
-constexpr const char* kTopkStays =
-    "torch.topk of PyTorch 1.x is one thread block's work: its time is taken as it is; a V100 "
-    "took 2 times as long as a P102-100";
-
-bool ends_in_torch_topk(const UsedCosts& used) {
-  return used.implementation == "torch" &&
-         (used.compressor == "topk" || used.compressor == "rtopk");
+/// The line of costs whose time no scaling changed; "" of others.
+std::string unscaled_line(const UsedCosts& used, const CostTable& table, const Device& from) {
+  if (!stays_as_it_is(table, from, used.compressor, used.implementation)) return "";
+  return "the time of " + used.compressor + " by " + used.implementation +
+         " is taken as it is, for one thread block does the work: it may be 2.1 times more or less";
 }
 
 }  // namespace
@@ -50,7 +46,8 @@ TransferChoice read_transfer(const Flags& flags, DataFiles& files) {
   return choice;
 }
 
-void note_usual_costs(const Flags& flags, const TransferChoice& choice, const Request& request) {
+void note_usual_costs(const Flags& flags, const TransferChoice& choice, const Request& request,
+                      DataFiles& files) {
   const std::string words = scaled_costs_words(request.costs, request.costs_device);
   if (!words.empty() && !choice.asked())
     flags.note("costs " + words +
@@ -58,9 +55,15 @@ void note_usual_costs(const Flags& flags, const TransferChoice& choice, const Re
                     ? " (--costs names the table that it writes)"
                     : " (--costs names a table of yours, as `gradcast calibrate` writes it)"));
   const bool scaled = !request.costs_device.empty() && request.costs_device != kCpu;
-  if (scaled && !choice.asked() &&
-      ends_in_torch_topk({request.costs, request.compressor, request.implementation}))
-    flags.note(kTopkStays);
+  if (!scaled || choice.asked() || request.implementation.empty()) return;
+  DataFiles others = files.beside();
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const auto table =
+      others.parsed(others.read(kCostTables, request.costs, request.costs_folder), load_cost_table);
+  const UsedCosts used{request.costs, request.compressor, request.implementation};
+  const std::string line =
+      unscaled_line(used, *table, device_of(*table, request.costs_of, *devices));
+  if (!line.empty()) flags.note(line);
 }
 
 void note_transfer(const Flags& flags, const TransferChoice& choice,
@@ -75,16 +78,17 @@ void note_transfer(const Flags& flags, const TransferChoice& choice,
   const Device& to = device_named(devices, choice.to);
   std::set<std::string> told;
   for (const UsedCosts& costs : used) {
+    const auto table =
+        files.parsed(files.read(kCostTables, costs.table, costs.folder), load_cost_table);
+    const Device& from = device_of(*table, choice.of, devices);
+    const std::string unscaled = unscaled_line(costs, *table, from);
+    if (!unscaled.empty() && told.insert(unscaled).second) flags.note(unscaled);
     if (!told.insert(costs.table).second) continue;
-    const Device& from = device_of(
-        *files.parsed(files.read(kCostTables, costs.table, costs.folder), load_cost_table),
-        choice.of, devices);
     flags.note("costs of " + costs.table + " are scaled from " + from.name + " to " + to.name +
                ", where they were not timed: launches take " + fixed(to.launch / from.launch, 2) +
                " times as long, streaming " +
                fixed(from.memory_bandwidth.value / to.memory_bandwidth.value, 2) + " times");
   }
-  if (std::any_of(used.begin(), used.end(), ends_in_torch_topk)) flags.note(kTopkStays);
 }
 
 }  // namespace gradcast

@@ -31,10 +31,11 @@ struct UsedCosts {
 };
 
 /// Notes where costs are scaled because the trace is of another GPU, and nobody named a table.
-void note_usual_costs(const Flags& flags, const TransferChoice& choice, const Request& request);
+void note_usual_costs(const Flags& flags, const TransferChoice& choice, const Request& request,
+                      DataFiles& files);
 
-/// Notes for each table from which device to which it was scaled. For torch.topk also notes that
-/// its time stays as it is. Notes nothing where nothing was scaled.
+/// Notes for each table from which device to which it was scaled, and which of its times stayed as
+/// they are. Notes nothing where nothing was scaled.
 void note_transfer(const Flags& flags, const TransferChoice& choice,
                    const std::vector<UsedCosts>& used, DataFiles& files);
 

@@ -91,7 +91,7 @@ int breakeven(int argc, const char* const* argv) {
     note_sharding(flags, {asked.request}, files);
     note_more_gpus(flags, {asked.request}, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);
-    note_usual_costs(flags, transfer, asked.request);
+    note_usual_costs(flags, transfer, asked.request, files);
     std::vector<std::string> names;
     std::vector<Request> requests;
     for (const Contestant& contestant : contestants) {

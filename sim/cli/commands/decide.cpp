@@ -114,7 +114,7 @@ int decide(int argc, const char* const* argv) {
     note_sharding(flags, {decision.request}, files);
     note_more_gpus(flags, {decision.request}, files);
     note_links(flags, decision.now.cluster);
-    note_usual_costs(flags, transfer, decision.request);
+    note_usual_costs(flags, transfer, decision.request, files);
     std::vector<Request> compressed;
     for (const WeighedOption& weighed : decision.ranked)
       compressed.push_back(weighed.option.request);

@@ -106,7 +106,7 @@ int simulate(int argc, const char* const* argv) {
       note_transfer(flags, transfer,
                     {{request.costs, request.compressor, plan.buckets[0].cost.implementation}},
                     files);
-      note_usual_costs(flags, transfer, request);
+      note_usual_costs(flags, transfer, request, files);
     }
     note_selection(flags, scenario, plan);
     note_choices(flags, scenario, plan, noise);

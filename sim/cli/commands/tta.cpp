@@ -69,9 +69,10 @@ int tta(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), engines_of(found), answer);
     note_trace_evidence(flags, asked.request, files);
     note_others_trace(flags, {asked.request}, files);
+    note_usual_cluster(flags, asked.request);
     note_more_gpus(flags, {asked.request}, files);
     note_transfer(flags, transfer, used_costs_of(found, asked.request), files);
-    note_usual_costs(flags, transfer, asked.request);
+    note_usual_costs(flags, transfer, asked.request, files);
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }

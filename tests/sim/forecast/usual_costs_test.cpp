@@ -80,7 +80,8 @@ TEST_CASE("today's costs are those of the cluster's GPU where the trace is of no
   CHECK(device(unnamed, "100gbe").empty());  // whose file names no GPU
 }
 
-TEST_CASE("costs follow the GPU that a person names, or whose compute time is given", "[usual_costs]") {
+TEST_CASE("costs follow the GPU that a person names, or whose compute time is given",
+          "[usual_costs]") {
   Request traced = of("vgg-16-cifar", "iteration-vgg-16-cifar-p102-100");
   traced.today = true;
   traced.cluster = "dgx-a100";

@@ -197,7 +197,7 @@ TEST_CASE("a PyTorch brings a version of NCCL", "[nccl]") {
   CHECK(parse_nccl_version("torch-2.12.0-cu13") == NcclVersion{2, 29, 7});
   CHECK(parse_nccl_version("torch-1.13.1") == NcclVersion{2, 14, 3});
   CHECK(parse_nccl_version("torch-1.10") == NcclVersion{2, 10, 3});
-  for (const char* wrong : {"torch-", "torch-2", "torch-2.5.x", "torch-2.99"})
+  for (const char* wrong : {"torch-", "torch-1", "torch-2", "torch-2.5.x", "torch-2.99"})
     CHECK_THROWS_WITH(parse_nccl_version(wrong), Catch::Contains("1.13, 2.0, 2.1, 2.2"));
   for (const char* old : {"torch-1.4", "torch-1.6.0", "torch-0.4.1"})
     CHECK_THROWS_WITH(parse_nccl_version(old), Catch::Contains("is older than 1.7, the first"));
