@@ -38,12 +38,19 @@ if(NOT SANITIZED_ROOMS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
       ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;\
 GRADCAST_LIBRARY_DIR=$<TARGET_FILE_DIR:gradcast_compressors>")
   endforeach()
+  add_test(NAME torch_hook_long COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.sh
+    ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_hook_test.py --long)
+  get_property(hook_environment TEST torch_hook PROPERTY ENVIRONMENT)
+  set_tests_properties(torch_hook_long PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;long" FIXTURES_REQUIRED proving
+    ENVIRONMENT "${hook_environment}" COST 130 PROCESSORS 2)
   set_tests_properties(torch_hook PROPERTIES COST 45 PROCESSORS 2)
 endif()
 
 # Another machine's build, and what depends on it.
 add_test(NAME second_build COMMAND ${CMAKE_SOURCE_DIR}/scripts/second-build ${half_of_cores})
 set_tests_properties(second_build PROPERTIES LABELS long COST 300 PROCESSORS ${half_of_cores})
+add_test(NAME wheel COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/python/wheel_test.py)
+set_tests_properties(wheel PROPERTIES LABELS long COST 200 RUN_SERIAL ON)
 
 # The library as it is installed, and a project of two files that finds it.
 add_test(NAME library_installed
