@@ -93,6 +93,7 @@ Plan alone(const Plan& plan, const PlanStep& step) {
   alone.rank_speeds.assign(plan.rank_speeds.size(), 1);
   alone.steps.push_back({.kind = StepKind::Collective,
                          .name = step.name,
+                         .after = {},
                          .collective = step.collective,
                          .load = step.load,
                          .groups = step.groups});

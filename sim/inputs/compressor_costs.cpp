@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "kernels/compressor.hpp"
@@ -71,6 +72,23 @@ CostFactors factors_of(const CostGrid& grid, const CostRows& rows, double densit
       }
   }
   return widest;
+}
+
+/// The rank of the rows that is to make a line with `known`, to `wanted`: the nearest on the other
+/// side of it, else the next one on the side of `known`; 0 where there is none.
+double rank_beside(const CostRows& rows, double known, double wanted) {
+  double across = 0;
+  double behind = 0;
+  const auto nearer = [known](double rank, double than) {
+    return than == 0 || std::abs(rank - known) < std::abs(than - known);
+  };
+  for (const CostRow* row : rows) {
+    const double rank = row->parameter;
+    if (rank <= 0 || rank == known) continue;
+    double& its = (rank > known) == (wanted > known) ? across : behind;
+    if (nearer(rank, its)) its = rank;
+  }
+  return across > 0 ? across : behind;
 }
 
 }  // namespace
@@ -163,7 +181,8 @@ void CompressorCosts::choose_input_type() {
 }
 
 /// Rows that name no parameter serve any. Else the rows of the nearest parameter by ratio answer; a
-/// parameter that is not above 0 (TernGrad without clipping) has no ratio.
+/// parameter that is not above 0 (TernGrad without clipping) has no ratio. Of low rank, the rows of
+/// one more rank give the line on which the wanted one lies.
 void CompressorCosts::choose_parameter() {
   const auto distance = [this](const CostRow* row) {
     if (row->parameter == choice_.parameter) return -1.0;
@@ -176,16 +195,46 @@ void CompressorCosts::choose_parameter() {
       [&](const CostRow* a, const CostRow* b) { return distance(a) < distance(b); });
   const double known = (*nearest)->parameter;
   if (known != choice_.parameter && known != 0) {
-    other_rows_ += (other_rows_.empty() ? "" : "; ") + std::string("parameter ") +
-                   number_to_text(choice_.parameter) + ", and its costs are of " +
-                   number_to_text(known);
-    if (low_rank_ && known > 0 && choice_.parameter > 0) {
-      other_rank_.low = std::min(1.0, choice_.parameter / known);
-      other_rank_.high = std::max(1.0, choice_.parameter / known);
-    }
+    const double wanted = choice_.parameter;
     choice_.parameter = known;
+    std::string of = number_to_text(known);
+    if (low_rank_ && known > 0 && wanted > 0) {
+      wanted_rank_ = wanted;
+      CostChoice other = choice_;
+      other.parameter = rank_beside(rows_, known, wanted);
+      if (other.parameter > 0) {
+        beside_ = std::make_shared<const CompressorCosts>(table_, other);
+        of += " and " + number_to_text(other.parameter);
+      } else {
+        other_rank_ = {std::min(1.0, wanted / known), std::max(1.0, wanted / known)};
+      }
+    }
+    other_rows_ += (other_rows_.empty() ? "" : "; ") + std::string("parameter ") +
+                   number_to_text(wanted) + ", and its costs are of " + of;
   }
   std::erase_if(rows_, [&](const CostRow* row) { return row->parameter != known; });
+}
+
+/// `own` moved from the rows' rank to the wanted one, along the line through it and `beside`.
+CostEstimate CompressorCosts::at_rank(CostEstimate own, const CostEstimate& beside) const {
+  const double from = choice_.parameter;
+  const double to = beside_->choice_.parameter;
+  const double share = (wanted_rank_ - from) / (to - from);  // below 0: beyond the table's ranks
+  const double ratio = wanted_rank_ / from;
+  const auto moved = [&](Seconds at_from, Seconds at_to) {
+    const Seconds on_line = at_from + share * (at_to - at_from);
+    const auto [low, high] = std::minmax({at_from, share > 0 ? at_to : ratio * at_from});
+    return std::tuple(std::clamp(on_line, low, high), low, high);
+  };
+  const auto [encode, encode_low, encode_high] = moved(own.encode, beside.encode);
+  const auto [decode, decode_low, decode_high] = moved(own.decode, beside.decode);
+  own.encode = encode;
+  own.decode = decode;
+  if (const Seconds both = encode + decode; both > Seconds{0}) {
+    own.factors.low *= (encode_low + decode_low) / both;
+    own.factors.high *= (encode_high + decode_high) / both;
+  }
+  return own;
 }
 
 CostGrid CompressorCosts::finished(CostGrid grid) const {
@@ -235,8 +284,10 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const CostRows& rows,
 
 CostEstimate CompressorCosts::of(std::int64_t elements, double density, int workers,
                                  std::optional<double> sent_share) const {
-  return answer(grid_, rows_, elements, wanted_elements(elements, density), density, workers,
-                sent_share);
+  CostEstimate own = answer(grid_, rows_, elements, wanted_elements(elements, density), density,
+                            workers, sent_share);
+  return beside_ ? at_rank(std::move(own), beside_->of(elements, density, workers, sent_share))
+                 : own;
 }
 
 CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, double density,
@@ -255,9 +306,13 @@ CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, 
       rows.push_back(row);
       grid.add(*row, wanted(row->density));
     }
-  if (!rows.empty())
-    return answer(finished(std::move(grid)), rows, elements, wanted(density), density, workers,
-                  sent_share);
+  if (!rows.empty()) {
+    CostEstimate own = answer(finished(std::move(grid)), rows, elements, wanted(density), density,
+                              workers, sent_share);
+    return beside_
+               ? at_rank(std::move(own), beside_->of_each(tensors, density, workers, sent_share))
+               : own;
+  }
 
   CostEstimate sum;
   TogetherFactors factors;

@@ -2,6 +2,7 @@
 // many sizes.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,11 +38,14 @@ using CostRows = std::vector<const CostRow*>;
 ///  - Rows of one size give other sizes in proportion to the elements, since each product with the
 ///    matrix reads every element once. The buckets of a model then cost together what the model
 ///    costs as one bucket. Rows of several sizes show the launches too, and are interpolated.
-///  - Another rank takes the time of the nearest rank in the table. Arithmetic is in proportion to
-///    the rank, but small ranks wait for the matrix in memory: rank 4 takes 1.1 times as long as
-///    rank 1 to encode and 1.5 times to decode by the CPU kernels (traces/proving/), and 1.0 times
-///    both on a V100 (cost-v100-simulated.csv). The 90 % factors of the answer go from the time of
-///    that rank to a time in proportion to the rank.
+///  - Another rank takes the time of the nearest rank in the table, where that has one rank.
+///  Arithmetic
+///    is in proportion to the rank, but small ranks wait for the matrix in memory: rank 4 takes 1.1
+///    times as long as rank 1 to encode and 1.5 times to decode by the CPU kernels
+///    (traces/proving/), and 1.0 times both on a V100 (cost-v100-simulated.csv). Where the table
+///    has more ranks, the time lies on the straight line through the two next to it. The 90 %
+///    factors of the answer reach the times of both ranks; beyond the table's ranks, the time of
+///    the last one and a time in proportion to the rank.
 /// Both say what they went beyond in `outside`.
 class CompressorCosts {
  public:
@@ -72,13 +76,16 @@ class CompressorCosts {
                       std::int64_t wanted, double density, int workers,
                       std::optional<double> sent_share) const;
   CostGrid finished(CostGrid grid) const;
+  CostEstimate at_rank(CostEstimate own, const CostEstimate& beside) const;
   void choose_input_type();
   void choose_parameter();
 
   Shared<CostTable> table_;
   std::string other_rows_;  // in what the rows are not those that were chosen; "": in nothing
   bool low_rank_ = false;
-  CostFactors other_rank_{};  // of low rank: from the rows' rank to the one that was asked for
+  double wanted_rank_ = 0;    // of low rank: what was asked for, if the rows are of another
+  CostFactors other_rank_{};  // where only the rows' rank is known: from that to the wanted one
+  std::shared_ptr<const CompressorCosts> beside_;  // of another rank, where the table has one
   CostChoice choice_;
   CostRows rows_;      // of one tensor
   CostRows together_;  // of several in one call

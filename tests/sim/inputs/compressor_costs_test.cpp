@@ -235,3 +235,40 @@ TEST_CASE("another rank is as dear as the rank of the table, or in proportion to
   // A table that names no rank serves any.
   CHECK_FALSE(low_rank_costs({low_rank_row(6'600'000, 0)}, 8).of(6'600'000, 1, 1).factors.said());
 }
+
+TEST_CASE("another rank lies on the line through the two ranks beside it", "[compressor_costs]") {
+  CostRow rank_8 = low_rank_row(6'600'000, 8);  // 33 and 25 ms
+  CostRow rank_32 = low_rank_row(6'600'000, 32);
+  rank_32.encode = Seconds{0.057};
+  rank_32.decode = Seconds{0.037};
+  const auto at = [&](double rank) {
+    return low_rank_costs({rank_8, rank_32}, rank).of(6'600'000, 1, 1);
+  };
+  // A third of the way: 33 + 24 / 3, 25 + 12 / 3; both together 70 ms, between 58 and 94.
+  const CostEstimate between = at(16);
+  CHECK(between.encode.count() == Approx(0.041));
+  CHECK(between.decode.count() == Approx(0.029));
+  CHECK(between.factors.low == Approx(58.0 / 70));
+  CHECK(between.factors.high == Approx(94.0 / 70));
+  CHECK(between.outside == "parameter 16, and its costs are of 8 and 32");
+  // 1 ms a rank to encode, half to decode: 89 and 53 ms. At most twice those of 32: 188 ms.
+  const CostEstimate beyond = at(64);
+  CHECK(beyond.encode.count() == Approx(0.089));
+  CHECK(beyond.decode.count() == Approx(0.053));
+  CHECK(beyond.factors.low == Approx(94.0 / 142));
+  CHECK(beyond.factors.high == Approx(188.0 / 142));
+  CHECK(beyond.outside == "parameter 64, and its costs are of 32 and 8");
+  // 25 ms more at rank 8 than the line has at 0: rank 4 takes 29 and 23 ms, at least half of 58.
+  CHECK(at(4).encode.count() == Approx(0.029));
+  CHECK(at(4).factors.low == Approx(29.0 / 52));
+  CHECK_FALSE(at(8).factors.said());
+  CHECK(at(8).encode == Seconds{0.033});
+}
+
+TEST_CASE("noise between two ranks makes no larger rank cheaper", "[compressor_costs]") {
+  CostRow rank_4 = low_rank_row(6'600'000, 4);
+  rank_4.encode = Seconds{0.032};  // 33 ms at rank 2
+  const CostEstimate larger =
+      low_rank_costs({low_rank_row(6'600'000, 2), rank_4}, 16).of(6'600'000, 1, 1);
+  CHECK(larger.encode == Seconds{0.032});
+}
