@@ -54,7 +54,7 @@ NcclVersion nccl_of_torch(std::string_view torch) {
     if (each.torch == sought) return each.nccl;
     known.emplace_back(each.torch);
   }
-  // PyTorch 1.6's wheel has NCCL 2.4.8 in it, and nccl_rule.cpp begins with 2.7.
+  // PyTorch 1.6's wheel has NCCL 2.4.8 in it, whose choice nccl_rule.cpp does not know.
   const std::string oldest(kKnown[0].torch);
   if (begins_with_digit(sought) && sought.find('.') != sought.npos && natural_less(sought, oldest))
     throw ValueError("PyTorch '" + std::string(torch) + "' is older than " + oldest +

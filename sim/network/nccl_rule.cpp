@@ -280,9 +280,17 @@ bool is_allowed(const NcclSettings& settings, NcclAlgorithm algorithm, NcclProto
          holds(settings.protocols, kProtocols[index(protocol)]);
 }
 
+/// Until 2.3 NCCL had rings alone (a maintainer on NVIDIA/nccl-tests#196: trees came with 2.4), and
+/// took LL below this size (a log of 2.2.12 in horovod/horovod#288). From 2.4 to 2.6 a threshold
+/// chose that nobody here has read.
+constexpr int kFirstWithTrees = 4;
+constexpr Bytes kRingsInLLBelow{16 << 10};
+
 bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
                  Outcome outcome) {
   if (protocol == NcclProtocol::LL128 && !machine.ll128) return false;
+  if (!since(machine.version, kFirstWithTrees))
+    return algorithm == NcclAlgorithm::Ring && protocol != NcclProtocol::LL128;
   switch (algorithm) {
     case NcclAlgorithm::Ring:
       return true;
@@ -340,20 +348,21 @@ NcclVersion parse_nccl_version(std::string_view text) {
   if (text.starts_with(kTorchPrefix)) return nccl_of_torch(text.substr(kTorchPrefix.size()));
   const std::vector<std::string> parts = split_words(std::string(text), '.');
   const auto wrong = [&] {
-    return ValueError("'" + std::string(text) +
-                      "' is not a version of NCCL from 2.7 on, like '2.27' or '2.27.5', nor of "
-                      "PyTorch, like 'torch-2.5'");
+    return ValueError(
+        "'" + std::string(text) +
+        "' is not a version of NCCL whose choice is known: from 2.7 on, like '2.27' or "
+        "'2.27.5', or 2.0 to 2.3; nor of PyTorch, like 'torch-2.5'");
   };
   if (parts.size() < 2 || parts.size() > 3) throw wrong();
   NcclVersion version{0, 0, 0};
   try {
     version.major = parse_count(parts[0]);
-    version.minor = parse_count(parts[1]);
+    if (parts[1] != "0") version.minor = parse_count(parts[1]);
     if (parts.size() == 3 && parts[2] != "0") version.patch = parse_count(parts[2]);
   } catch (const ValueError&) {
     throw wrong();
   }
-  if (version.major != 2 || version.minor < 7) throw wrong();
+  if (version.major != 2 || (since(version, kFirstWithTrees) && !since(version, 7))) throw wrong();
   return version;
 }
 
@@ -408,6 +417,10 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
   std::stable_sort(all.begin(), all.end(),
                    [](const NcclEstimate& a, const NcclEstimate& b) { return a.time < b.time; });
   if (machine.rccl != nullptr) put_rccls_first(machine, outcome, bytes, all);
+  if (!since(machine.version, kFirstWithTrees))
+    std::ranges::stable_partition(all, [bytes](const NcclEstimate& each) {
+      return each.protocol == (bytes < kRingsInLLBelow ? NcclProtocol::LL : NcclProtocol::Simple);
+    });
   return all;
 }
 

@@ -28,7 +28,7 @@ struct NcclVersion {
 inline constexpr NcclVersion kUsualNccl{2, 27, 5};
 
 /// "2.27" or "2.27.5", or "torch-2.5" for the NCCL that a PyTorch brings. Throws ValueError, also
-/// for versions before 2.7, which had other rules.
+/// for 2.4 to 2.6, which had other rules. Until 2.3 there were rings alone.
 NcclVersion parse_nccl_version(std::string_view text);
 std::string to_text(const NcclVersion& version);
 

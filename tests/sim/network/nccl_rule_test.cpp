@@ -180,11 +180,27 @@ TEST_CASE("a send-receive goes by the size alone", "[nccl]") {
   }
 }
 
-TEST_CASE("a version of NCCL is two or three numbers, from 2.7 on", "[nccl]") {
+TEST_CASE("NCCL until 2.3 has rings alone, and LL below 16 KiB", "[nccl]") {
+  NcclMachine machine = of_the_log();
+  machine.version = {2, 3, 7};
+  for (const auto& [bytes, protocol] : {std::pair{(16 << 10) - 1, NcclProtocol::LL},
+                                        {16 << 10, NcclProtocol::Simple},
+                                        {64 << 20, NcclProtocol::Simple}}) {
+    const std::vector<NcclEstimate> all =
+        nccl_estimates(machine, Outcome::AllReduced, Bytes{bytes});
+    CHECK(all.size() == 2);
+    CHECK(all.front().algorithm == NcclAlgorithm::Ring);
+    CHECK(all.front().protocol == protocol);
+  }
+}
+
+TEST_CASE("a version of NCCL is two or three numbers, until 2.3 or from 2.7 on", "[nccl]") {
+  CHECK(parse_nccl_version("2.0.5") == NcclVersion{2, 0, 5});
+  CHECK(parse_nccl_version("2.3.7") == NcclVersion{2, 3, 7});
   CHECK(parse_nccl_version("2.18") == NcclVersion{2, 18, 0});
   CHECK(to_text(parse_nccl_version("2.27.5")) == "2.27.5");
   CHECK(to_text(parse_nccl_version("2.18.0")) == "2.18");
-  for (const char* wrong : {"", "2", "2.6", "3.1", "2.x", "2.27.5.1", "-2.18"})
+  for (const char* wrong : {"", "2", "2.4", "2.6", "3.1", "2.x", "2.27.5.1", "-2.18"})
     CHECK_THROWS_AS(parse_nccl_version(wrong), ValueError);
 }
 
