@@ -220,21 +220,40 @@ CostEstimate CompressorCosts::at_rank(CostEstimate own, const CostEstimate& besi
   const double from = choice_.parameter;
   const double to = beside_->choice_.parameter;
   const double share = (wanted_rank_ - from) / (to - from);  // below 0: beyond the table's ranks
-  const double ratio = wanted_rank_ / from;
-  const auto moved = [&](Seconds at_from, Seconds at_to) {
-    const Seconds on_line = at_from + share * (at_to - at_from);
-    const auto [low, high] = std::minmax({at_from, share > 0 ? at_to : ratio * at_from});
-    return std::tuple(std::clamp(on_line, low, high), low, high);
+  CostEstimate end = beside;
+  if (share < 0) {
+    end.encode = wanted_rank_ / from * own.encode;
+    end.decode = wanted_rank_ / from * own.decode;
+    end.factors = own.factors;
+  }
+  const auto moved = [&](Seconds CostEstimate::*part) {
+    const auto [low, high] = std::minmax({own.*part, end.*part});
+    return std::clamp(own.*part + share * (beside.*part - own.*part), low, high);
   };
-  const auto [encode, encode_low, encode_high] = moved(own.encode, beside.encode);
-  const auto [decode, decode_low, decode_high] = moved(own.decode, beside.decode);
+  const Seconds encode = moved(&CostEstimate::encode);
+  const Seconds decode = moved(&CostEstimate::decode);
+  if (const Seconds both = encode + decode; both > Seconds{0}) {
+    const double here = (own.encode + own.decode) / both;
+    const double there = (end.encode + end.decode) / both;
+    own.factors = {std::min(here * own.factors.low, there * end.factors.low),
+                   std::max(here * own.factors.high, there * end.factors.high)};
+  }
   own.encode = encode;
   own.decode = decode;
-  if (const Seconds both = encode + decode; both > Seconds{0}) {
-    own.factors.low *= (encode_low + decode_low) / both;
-    own.factors.high *= (encode_high + decode_high) / both;
-  }
+  if (own.evidence.find(beside.evidence) == std::string::npos)
+    own.evidence += "+" + beside.evidence;
+  if (own.far_outside.empty()) own.far_outside = beside.far_outside;
   return own;
+}
+
+/// The rows of a call that encodes so many tensors of as many elements.
+CostRows CompressorCosts::together(const std::vector<std::int64_t>& tensors) const {
+  const std::int64_t elements = std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+  CostRows rows;
+  for (const CostRow* row : together_)
+    if (row->tensors == static_cast<int>(tensors.size()) && row->elements == elements)
+      rows.push_back(row);
+  return rows;
 }
 
 CostGrid CompressorCosts::finished(CostGrid grid) const {
@@ -299,19 +318,19 @@ CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, 
     for (const std::int64_t tensor : tensors) sum += wanted_elements(tensor, at_density);
     return sum;
   };
-  CostRows rows;
-  CostGrid grid;
-  for (const CostRow* row : together_)
-    if (row->tensors == static_cast<int>(tensors.size()) && row->elements == elements) {
-      rows.push_back(row);
-      grid.add(*row, wanted(row->density));
-    }
-  if (!rows.empty()) {
+  if (const CostRows rows = together(tensors); !rows.empty()) {
+    CostGrid grid;
+    for (const CostRow* row : rows) grid.add(*row, wanted(row->density));
     CostEstimate own = answer(finished(std::move(grid)), rows, elements, wanted(density), density,
                               workers, sent_share);
-    return beside_
-               ? at_rank(std::move(own), beside_->of_each(tensors, density, workers, sent_share))
-               : own;
+    if (!beside_) return own;
+    if (!beside_->together(tensors).empty())
+      return at_rank(std::move(own), beside_->of_each(tensors, density, workers, sent_share));
+    // The other rank has single calls alone: their launches would count as growth with the rank.
+    const double ratio = wanted_rank_ / choice_.parameter;
+    own.factors.low *= std::min(1.0, ratio);
+    own.factors.high *= std::max(1.0, ratio);
+    return own;
   }
 
   CostEstimate sum;

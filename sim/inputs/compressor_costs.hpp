@@ -38,14 +38,12 @@ using CostRows = std::vector<const CostRow*>;
 ///  - Rows of one size give other sizes in proportion to the elements, since each product with the
 ///    matrix reads every element once. The buckets of a model then cost together what the model
 ///    costs as one bucket. Rows of several sizes show the launches too, and are interpolated.
-///  - Another rank takes the time of the nearest rank in the table, where that has one rank.
-///  Arithmetic
-///    is in proportion to the rank, but small ranks wait for the matrix in memory: rank 4 takes 1.1
-///    times as long as rank 1 to encode and 1.5 times to decode by the CPU kernels
-///    (traces/proving/), and 1.0 times both on a V100 (cost-v100-simulated.csv). Where the table
-///    has more ranks, the time lies on the straight line through the two next to it. The 90 %
-///    factors of the answer reach the times of both ranks; beyond the table's ranks, the time of
-///    the last one and a time in proportion to the rank.
+///  - Another rank lies on the straight line through the two next to it. Where the table has one
+///    rank alone, its time answers. Arithmetic is in proportion to the rank, but small ranks wait
+///    for the matrix in memory: rank 4 takes 1.1 times as long as rank 1 to encode and 1.5 times to
+///    decode by the CPU kernels (traces/proving/), and 1.0 times both on a V100
+///    (cost-v100-simulated.csv). The 90 % factors reach both ranks' times; beyond the table's
+///    ranks, the last one's and a time in proportion to the rank.
 /// Both say what they went beyond in `outside`.
 class CompressorCosts {
  public:
@@ -77,6 +75,7 @@ class CompressorCosts {
                       std::optional<double> sent_share) const;
   CostGrid finished(CostGrid grid) const;
   CostEstimate at_rank(CostEstimate own, const CostEstimate& beside) const;
+  CostRows together(const std::vector<std::int64_t>& tensors) const;
   void choose_input_type();
   void choose_parameter();
 

@@ -303,15 +303,15 @@ namespace {
 /// An estimate that is so many times the best one counts as nearly as fast.
 constexpr double kNearlyAsFast = 1.25;
 
-/// The fastest by NCCL's estimates, or the fastest of another algorithm, if NCCL thinks that it
+/// The one that NCCL takes, the first, or the fastest of another algorithm, if NCCL thinks that it
 /// takes hardly longer.
-NcclEstimate estimate_of(const std::vector<NcclEstimate>& fastest_first, bool runner_up) {
-  const NcclEstimate& best = fastest_first.front();
+NcclEstimate estimate_of(const std::vector<NcclEstimate>& in_its_order, bool runner_up) {
+  const NcclEstimate& best = in_its_order.front();
   if (!runner_up) return best;
   const auto other =
-      std::find_if(fastest_first.begin(), fastest_first.end(),
+      std::find_if(in_its_order.begin(), in_its_order.end(),
                    [&](const NcclEstimate& each) { return each.algorithm != best.algorithm; });
-  const bool near = other != fastest_first.end() && other->time <= best.time * kNearlyAsFast;
+  const bool near = other != in_its_order.end() && other->time <= best.time * kNearlyAsFast;
   return near ? *other : best;
 }
 

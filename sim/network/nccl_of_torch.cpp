@@ -58,7 +58,7 @@ NcclVersion nccl_of_torch(std::string_view torch) {
   const std::string oldest(kKnown[0].torch);
   if (begins_with_digit(sought) && sought.find('.') != sought.npos && natural_less(sought, oldest))
     throw ValueError("PyTorch '" + std::string(torch) + "' is older than " + oldest +
-                     ", the first with an NCCL whose choice is known (2.7): name torch-" + oldest +
+                     ", the first whose NCCL is known here (2.7): name torch-" + oldest +
                      " or later, or NCCL's own version");
   throw ValueError("which NCCL PyTorch '" + std::string(torch) + "' brings is not known (known: " +
                    join(known) + "): name NCCL's own version, like 2.27.5");

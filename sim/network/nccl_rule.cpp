@@ -280,9 +280,10 @@ bool is_allowed(const NcclSettings& settings, NcclAlgorithm algorithm, NcclProto
          holds(settings.protocols, kProtocols[index(protocol)]);
 }
 
-/// Until 2.3 NCCL had rings alone (a maintainer on NVIDIA/nccl-tests#196: trees came with 2.4), and
-/// took LL below this size (a log of 2.2.12 in horovod/horovod#288). From 2.4 to 2.6 a threshold
-/// chose that nobody here has read.
+/// Until 2.3 NCCL had rings alone (a maintainer on NVIDIA/nccl-tests#196: trees came with 2.4).
+/// From 2.1 on it took LL below this size (a log of 2.2.12 in horovod/horovod#288). The limit
+/// of 2.3 depends on the ranks (NVIDIA's manual in tensorflow/tensorflow#34638) and is not known
+/// here: 2.2's stands for it. From 2.4 to 2.6 a threshold chose that nobody here has read.
 constexpr int kFirstWithTrees = 4;
 constexpr Bytes kRingsInLLBelow{16 << 10};
 
@@ -290,7 +291,9 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
                  Outcome outcome) {
   if (protocol == NcclProtocol::LL128 && !machine.ll128) return false;
   if (!since(machine.version, kFirstWithTrees))
-    return algorithm == NcclAlgorithm::Ring && protocol != NcclProtocol::LL128;
+    return algorithm == NcclAlgorithm::Ring &&
+           (protocol == NcclProtocol::Simple ||
+            (protocol == NcclProtocol::LL && since(machine.version, 1)));
   switch (algorithm) {
     case NcclAlgorithm::Ring:
       return true;
@@ -389,6 +392,9 @@ std::string_view to_text(NcclProtocol protocol) {
 std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes) {
   std::vector<NcclEstimate> all;
   if (outcome == Outcome::Passed) {
+    if (machine.rccl == nullptr && !since(machine.version, 7))
+      throw ValueError("NCCL " + to_text(machine.version) +
+                       " has no send-receive: name a version (nccl) from 2.7 on");
     const bool small = bytes <= kMostLLOfP2p;
     return {{NcclAlgorithm::P2p, small ? NcclProtocol::LL : NcclProtocol::Simple}};
   }
@@ -412,8 +418,8 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
                      by(Limits::OfLinks), by(Limits::OfGpus)});
     }
   if (all.empty())
-    throw ValueError("'" + machine.settings.text +
-                     "' leaves NCCL no algorithm and protocol that this machine has");
+    throw ValueError("'" + machine.settings.text + "' leaves NCCL " + to_text(machine.version) +
+                     " no algorithm and protocol that this machine has");
   std::stable_sort(all.begin(), all.end(),
                    [](const NcclEstimate& a, const NcclEstimate& b) { return a.time < b.time; });
   if (machine.rccl != nullptr) put_rccls_first(machine, outcome, bytes, all);

@@ -83,10 +83,10 @@ struct NcclEstimate {
 };
 
 /// NCCL's estimates for a collective of `bytes` (all-reduce: the buffer; all-gather and
-/// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one. RCCL takes
-/// the first as well: where a protocol goes by the size alone, it stands before faster ones.
-/// Neither estimates a send-receive, whose protocol goes by the size alone: its time is 0. Throws
-/// ValueError where the machine's settings leave nothing.
+/// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one. RCCL, and
+/// NCCL until 2.3, take the first too: where the size chooses the protocol, that stands before
+/// faster ones. Neither estimates a send-receive, whose protocol goes by the size alone: its time
+/// is 0. Throws ValueError where the machine's settings leave nothing.
 std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes);
 
 /// Steps of a ring: 2 (R - 1) of an all-reduce, R of a broadcast as NCCL counts them, else R - 1.

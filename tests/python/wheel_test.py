@@ -17,9 +17,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_CPU_SECONDS = 240
 # A machine whose neighbours use its memory takes three times as long: there one known file is the measure. A wheel
-# took 85 times as long as this file when both were alone (222 and 2.6 CPU seconds).
+# took 85 times as long as this file when both were alone (222 and 2.6 CPU seconds), and fails from 100 times on.
 KNOWN = '#include <regex>\nbool f(const char* s) { return std::regex_match(s, std::regex("(a|b)*c[0-9]+")); }\n'
-MOST_OF_KNOWN = 110
+MOST_OF_KNOWN = 100
 THREE_LINES = """
 import gradcast as gc
 f = gc.forecast(model="resnet-50", cluster="dgx-a100", nodes=16, compressor="powersgd")
@@ -40,13 +40,14 @@ def cpu_seconds(*words, **more):
 
 class Wheel(unittest.TestCase):
     def test_it_compiles_in_four_cpu_minutes_and_needs_nothing_but_python(self):
-        alone = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "CCACHE_DISABLE": "1",
-                 **{name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}}
+        alone = {name: value for name, value in os.environ.items()
+                 if not name.startswith(("PYTHON", "GRADCAST", "CMAKE_CXX_COMPILER_LAUNCHER"))}
+        alone["CCACHE_DISABLE"] = "1"
         with tempfile.TemporaryDirectory() as folder:
             began = time.monotonic()
             spent, _ = cpu_seconds(str(ROOT / "scripts/wheel"), folder, env=alone)
             took = time.monotonic() - began
-            known, _ = cpu_seconds("c++", "-std=c++20", "-O2", "-x", "c++", "-c", "-o", "/dev/null", "-", input=KNOWN)
+            known, _ = cpu_seconds(os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-x", "c++", "-c", "-o", "/dev/null", "-", input=KNOWN)
             print(f"the wheel took {spent:.0f} CPU seconds, {took:.0f} s on {os.cpu_count()} cores; "
                   f"one file with <regex> {known:.1f} CPU seconds")
             wheel, = pathlib.Path(folder).glob("gradcast-*.whl")

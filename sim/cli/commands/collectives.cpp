@@ -258,9 +258,13 @@ int collectives(int argc, const char* const* argv) {
   const Cluster cluster = cluster_of(request, files);
   const std::string library(library_name(cluster));
   answer.table = table_of(answer.rows, library, asked.verbose);
-  answer.table += "\n" + library + " " + to_text(asked.version) +
-                  " chooses by its own tables (rule us); us is the time on this cluster's links, "
-                  "90 % its interval.\n";
+  answer.table +=
+      "\n" + library + " " + to_text(asked.version) +
+      (library == "NCCL" && asked.version < NcclVersion{2, 7, 0}
+           ? " has rings alone, and the size chooses their protocol (rule us: 2.7's tables)"
+           : " chooses by its own tables (rule us)") +
+      "; us is the time on this cluster's links, "
+      "90 % its interval.\n";
   if (is_amd(gpu_generation_of(cluster)) && cluster.measured == nullptr)
     answer.table +=
         "No measured time of RCCL is known here: the interval is the widest of NCCL's.\n";

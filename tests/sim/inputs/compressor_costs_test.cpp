@@ -258,17 +258,45 @@ TEST_CASE("another rank lies on the line through the two ranks beside it", "[com
   CHECK(beyond.factors.low == Approx(94.0 / 142));
   CHECK(beyond.factors.high == Approx(188.0 / 142));
   CHECK(beyond.outside == "parameter 64, and its costs are of 32 and 8");
-  // 25 ms more at rank 8 than the line has at 0: rank 4 takes 29 and 23 ms, at least half of 58.
+  // The line has 25 ms at 0 and 1 ms a rank: rank 4 takes 29 and 23 ms, at least half of rank
+  // 8's 58.
   CHECK(at(4).encode.count() == Approx(0.029));
   CHECK(at(4).factors.low == Approx(29.0 / 52));
   CHECK_FALSE(at(8).factors.said());
   CHECK(at(8).encode == Seconds{0.033});
 }
 
-TEST_CASE("noise between two ranks makes no larger rank cheaper", "[compressor_costs]") {
+TEST_CASE("noise makes no rank beyond the table's cheaper than its last", "[compressor_costs]") {
   CostRow rank_4 = low_rank_row(6'600'000, 4);
   rank_4.encode = Seconds{0.032};  // 33 ms at rank 2
   const CostEstimate larger =
       low_rank_costs({low_rank_row(6'600'000, 2), rank_4}, 16).of(6'600'000, 1, 1);
   CHECK(larger.encode == Seconds{0.032});
+}
+
+TEST_CASE("the line through two ranks has what is said of both", "[compressor_costs]") {
+  CostRow rank_8 = low_rank_row(6'600'000, 8);  // 33 and 25 ms, 58 together
+  CostRow rank_32 = low_rank_row(6'600'000, 32);
+  rank_32.encode = Seconds{0.057};
+  rank_32.decode = Seconds{0.037};
+  rank_32.evidence = "derived";
+  rank_8.factors = {0.9, 1.5};
+  rank_32.factors = {0.5, 2};
+  const CostEstimate at_16 = low_rank_costs({rank_8, rank_32}, 16).of(6'600'000, 1, 1);
+  // 70 ms: between 94 ms x 0.5, which is less than 58 x 0.9, and 94 x 2.
+  CHECK(at_16.factors.low == Approx(47.0 / 70));
+  CHECK(at_16.factors.high == Approx(188.0 / 70));
+  CHECK(at_16.evidence == "measured+derived");
+}
+
+TEST_CASE("calls of several tensors make no line with calls of one", "[compressor_costs]") {
+  CostRow one_8 = low_rank_row(6'600'000, 8);
+  CostRow one_32 = low_rank_row(6'600'000, 32);
+  CostRow both_8 = low_rank_row(13'200'000, 8);
+  both_8.tensors = 2;
+  both_8.encode = Seconds{0.040};
+  const CostEstimate at_16 =
+      low_rank_costs({one_8, one_32, both_8}, 16).of_each({6'600'000, 6'600'000}, 1, 1);
+  CHECK(at_16.encode == Seconds{0.040});
+  CHECK(at_16.factors == CostFactors{1, 2});
 }

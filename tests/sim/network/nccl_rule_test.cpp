@@ -180,9 +180,9 @@ TEST_CASE("a send-receive goes by the size alone", "[nccl]") {
   }
 }
 
-TEST_CASE("NCCL until 2.3 has rings alone, and LL below 16 KiB", "[nccl]") {
+TEST_CASE("NCCL until 2.3 has rings alone, and from 2.1 on LL below 16 KiB", "[nccl]") {
   NcclMachine machine = of_the_log();
-  machine.version = {2, 3, 7};
+  machine.version = {2, 2, 12};
   for (const auto& [bytes, protocol] : {std::pair{(16 << 10) - 1, NcclProtocol::LL},
                                         {16 << 10, NcclProtocol::Simple},
                                         {64 << 20, NcclProtocol::Simple}}) {
@@ -192,6 +192,10 @@ TEST_CASE("NCCL until 2.3 has rings alone, and LL below 16 KiB", "[nccl]") {
     CHECK(all.front().algorithm == NcclAlgorithm::Ring);
     CHECK(all.front().protocol == protocol);
   }
+  machine.version = {2, 0, 5};
+  CHECK(nccl_estimates(machine, Outcome::AllReduced, Bytes{1024}).size() == 1);
+  CHECK_THROWS_WITH(nccl_estimates(machine, Outcome::Passed, Bytes{1024}),
+                    "NCCL 2.0.5 has no send-receive: name a version (nccl) from 2.7 on");
 }
 
 TEST_CASE("a version of NCCL is two or three numbers, until 2.3 or from 2.7 on", "[nccl]") {
