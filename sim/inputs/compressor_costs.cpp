@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "kernels/compressor.hpp"
