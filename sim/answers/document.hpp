@@ -2,14 +2,25 @@
 // the results.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/base/units.hpp"
 #include "sim/inputs/data_files.hpp"
 
 namespace gradcast {
 
 using Json = nlohmann::ordered_json;
+
+/// The value, or null.
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+inline Json or_null(const std::optional<Seconds>& time) {
+  return time ? Json(time->count()) : Json();
+}
 
 /// `schema` is named gradcast/<schema>: a command, or one of its several answers. `engine` is ""
 /// for commands that run none.

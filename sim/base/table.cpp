@@ -16,13 +16,13 @@ bool like_number(const std::string& text) {
   return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
 }
 
-struct Column {
+struct TextColumn {
   std::size_t width = 0;
   bool right = true;
 };
 
-std::vector<Column> columns_of(const TextTable& table) {
-  std::vector<Column> columns(table.header.size());
+std::vector<TextColumn> columns_of(const TextTable& table) {
+  std::vector<TextColumn> columns(table.header.size());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     columns[c].width = table.header[c].size();
     for (const auto& row : table.rows) {
@@ -34,7 +34,7 @@ std::vector<Column> columns_of(const TextTable& table) {
   return columns;
 }
 
-std::string line_of(const std::vector<std::string>& row, const std::vector<Column>& columns) {
+std::string line_of(const std::vector<std::string>& row, const std::vector<TextColumn>& columns) {
   std::string line;
   for (std::size_t c = 0; c < row.size(); ++c) {
     const std::string gap(columns[c].width - row[c].size(), ' ');
@@ -53,11 +53,11 @@ std::string printed(const char* format, int digits, double value) {
 }  // namespace
 
 std::string to_text(const TextTable& table) {
-  const std::vector<Column> columns = columns_of(table);
+  const std::vector<TextColumn> columns = columns_of(table);
   std::string text = line_of(table.header, columns);
   std::vector<std::string> rule;
   rule.reserve(columns.size());
-  for (const Column& column : columns) rule.emplace_back(column.width, '-');
+  for (const TextColumn& column : columns) rule.emplace_back(column.width, '-');
   text += line_of(rule, columns);
   for (const auto& row : table.rows) text += row.empty() ? "\n" : line_of(row, columns);
   return text;

@@ -25,13 +25,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-constexpr std::string_view kDigits = "0123456789";
-
-bool is_of_number(char letter) { return kDigits.find(letter) != std::string_view::npos; }
+constexpr std::string_view kAllDigits = "0123456789";
 
 /// Takes the run of digits that `text` begins with, without leading zeros.
 std::string_view take_number(std::string_view& text) {
-  std::string_view number = text.substr(0, text.find_first_not_of(kDigits));
+  std::string_view number = text.substr(0, text.find_first_not_of(kAllDigits));
   text.remove_prefix(number.size());
   number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
   return number;
@@ -40,14 +38,14 @@ std::string_view take_number(std::string_view& text) {
 /// The digits of a name.
 std::string digits_in(std::string_view name) {
   std::string digits;
-  std::ranges::copy_if(name, std::back_inserter(digits), is_of_number);
+  std::ranges::copy_if(name, std::back_inserter(digits), is_digit);
   return digits;
 }
 
 /// The name without its digits.
 std::string letters_in(std::string_view name) {
   std::string letters(name);
-  std::erase_if(letters, is_of_number);
+  std::erase_if(letters, is_digit);
   return letters;
 }
 
@@ -154,9 +152,7 @@ class TypedName {
 
 }  // namespace
 
-bool begins_with_digit(std::string_view text) {
-  return !text.empty() && kDigits.find(text[0]) != std::string_view::npos;
-}
+bool begins_with_digit(std::string_view text) { return !text.empty() && is_digit(text[0]); }
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known) {
   std::size_t shared = known.size() < 2 ? 0 : typed.size();
@@ -191,6 +187,8 @@ std::string and_joined(std::vector<std::string> words) {
 }
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
 bool is_control(char letter) {
   const auto code = static_cast<unsigned char>(letter);

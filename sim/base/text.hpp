@@ -22,6 +22,7 @@ std::string in_quotes(std::string_view text);
 
 /// True for a control character of ASCII: a line break, a tab, an escape.
 bool is_control(char letter);
+bool is_digit(char letter);
 
 /// Control characters, and with them line breaks, become blanks: for a message, and for a comment
 /// of a file, whose next line would be no comment.

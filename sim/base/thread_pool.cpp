@@ -23,7 +23,7 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenAsks{50};
 
 /// The answer of an item, or the failure that took its place.
-struct Outcome {
+struct TaskOutcome {
   std::size_t item = 0;
   std::string answer{};
   std::exception_ptr failure{};
@@ -45,7 +45,8 @@ class WorksFor {
   const std::function<bool()>* before_;
 };
 
-Outcome outcome_of(std::size_t item, const PoolWork& pool, const std::function<bool()>& stopped) {
+TaskOutcome outcome_of(std::size_t item, const PoolWork& pool,
+                       const std::function<bool()>& stopped) {
   const WorksFor here(stopped);
   try {
     return {item, pool.work(item)};
@@ -59,7 +60,7 @@ Outcome outcome_of(std::size_t item, const PoolWork& pool, const std::function<b
   }
 }
 
-void take(const Outcome& outcome, const PoolWork& pool) {
+void take(const TaskOutcome& outcome, const PoolWork& pool) {
   if (outcome.failure) std::rethrow_exception(outcome.failure);
   pool.done(outcome.item, outcome.answer);
 }
@@ -85,7 +86,7 @@ class ThreadPool {
   ~ThreadPool() { end(); }
 
   void run() {
-    std::vector<Outcome> outcomes;
+    std::vector<TaskOutcome> outcomes;
     for (bool more = true; more;) {
       {
         std::unique_lock held(lock_);
@@ -95,7 +96,7 @@ class ThreadPool {
       }
       const bool stopped = pool_.stop();
       if (stopped) stopped_ = true;
-      for (const Outcome& outcome : outcomes)
+      for (const TaskOutcome& outcome : outcomes)
         if (!stopped || !outcome.failure) take(outcome, pool_);
       outcomes.clear();
     }
@@ -104,7 +105,7 @@ class ThreadPool {
  private:
   void work() {
     for (std::optional<std::size_t> item = next(); item; item = next()) {
-      Outcome outcome = outcome_of(*item, pool_, [this] { return stopped_.load(); });
+      TaskOutcome outcome = outcome_of(*item, pool_, [this] { return stopped_.load(); });
       const std::lock_guard held(lock_);
       outcomes_.push_back(std::move(outcome));
       came_.notify_one();
@@ -130,7 +131,7 @@ class ThreadPool {
   const PoolWork& pool_;
   std::mutex lock_;  // of what follows, but the threads
   std::condition_variable came_;
-  std::vector<Outcome> outcomes_;  // that nobody has taken
+  std::vector<TaskOutcome> outcomes_;  // that nobody has taken
   std::size_t next_ = 0;
   std::size_t working_;  // threads
   std::atomic<bool> stopped_ = false;
@@ -148,7 +149,7 @@ void run_in_threads(std::size_t threads, const std::vector<std::size_t>& items,
   }
   for (const std::size_t item : items) {
     if (pool.stop()) return;
-    const Outcome outcome = outcome_of(item, pool, pool.stop);
+    const TaskOutcome outcome = outcome_of(item, pool, pool.stop);
     if (!outcome.failure || !pool.stop()) take(outcome, pool);
   }
 }

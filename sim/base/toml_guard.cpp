@@ -12,8 +12,6 @@
 namespace gradcast {
 namespace {
 
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-
 bool is_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 }

@@ -86,7 +86,7 @@ void add_rows(std::vector<Json>& rows, const Answered& answered, const Finding& 
     rows.push_back(row_with(answered, finding, fitted, &root));
 }
 
-std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
+std::string whole_percent(double share) { return fixed(100 * share, 0) + " %"; }
 
 /// Number of cells that each name won, the most first. Ties keep the order of the names.
 std::vector<std::pair<std::string, std::size_t>> most_first(
@@ -253,10 +253,11 @@ std::vector<std::string> map_sentences(const WinMap& map) {
       if (map.physics[i][j].winner != map.fitted[i][j].winner) ++differ;
     }
   sentences.push_back(
-      differ == 0 ? "Both name the same winner in every cell."
-                  : "The two name different winners in " + std::to_string(differ) + " of " +
-                        std::to_string(all) + " cells (" +
-                        percent(static_cast<double>(differ) / static_cast<double>(all)) + ").");
+      differ == 0
+          ? "Both name the same winner in every cell."
+          : "The two name different winners in " + std::to_string(differ) + " of " +
+                std::to_string(all) + " cells (" +
+                whole_percent(static_cast<double>(differ) / static_cast<double>(all)) + ").");
   return sentences;
 }
 

@@ -40,8 +40,6 @@ std::string percent(std::optional<Seconds> time, Seconds of) {
   return time && of > Seconds{0} ? fixed(100 * (*time / of), 1) : "-";
 }
 
-Json or_null(std::optional<Seconds> time) { return time ? Json(time->count()) : Json(); }
-
 Json number_of(const PerLayerColumn& column) {
   return column.parameter == 0 ? Json() : Json(column.parameter);
 }
@@ -78,7 +76,7 @@ Json median_of(const std::optional<BenchTiming>& timing) {
   return timing ? Json(timing->median_seconds) : Json();
 }
 
-std::string shown(const Json& value, double scale, int digits) {
+std::string scaled_text(const Json& value, double scale, int digits) {
   return value.is_null() ? "-" : fixed(scale * value.get<double>(), digits);
 }
 
@@ -148,15 +146,15 @@ std::vector<std::string> table_row(const Json& row) {
           value_to_text(row["elements"]),
           value_to_text(row["density"]),
           row["distribution"],
-          shown(row["encode_seconds"], 1e6, 1),
-          shown(row["warm_seconds"], 1e6, 1),
-          shown(row["cold_seconds"], 1e6, 1),
-          shown(row["bytes"], 1e-6, 1),
+          scaled_text(row["encode_seconds"], 1e6, 1),
+          scaled_text(row["warm_seconds"], 1e6, 1),
+          scaled_text(row["cold_seconds"], 1e6, 1),
+          scaled_text(row["bytes"], 1e-6, 1),
           fixed(row["floor_bytes"].get<double>() / row["elements"].get<double>(), 2),
-          shown(row["share_of_ceiling"], 1, 3),
-          shown(row["share_of_floor"], 1, 3),
-          shown(row["selected_share"], 1, 3),
-          shown(row["recall"], 1, 4),
+          scaled_text(row["share_of_ceiling"], 1, 3),
+          scaled_text(row["share_of_floor"], 1, 3),
+          scaled_text(row["selected_share"], 1, 3),
+          scaled_text(row["recall"], 1, 4),
           row["path"]};
 }
 

@@ -10,12 +10,6 @@
 namespace gradcast {
 namespace {
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
-Json or_null(const std::optional<Seconds>& value) {
-  return value ? Json(value->count()) : Json(nullptr);
-}
-
 /// Null where codes travel in as few bits as they have.
 Json wire_bytes_of(const MeasuredRun& run) {
   const int bytes = run.wire_bytes_per_element.value_or(kBytesOfPair);

@@ -57,7 +57,7 @@ std::string speedup_range(const ComparedRun& run) {
   return interval ? fixed(interval->low, 2) + " to " + fixed(interval->high, 2) : "-";
 }
 
-std::string verdict_words(const ComparedRun& run) {
+std::string verdict_or_dash(const ComparedRun& run) {
   const std::string verdict = run.verdict();
   return verdict.empty() ? "-" : verdict;
 }
@@ -157,7 +157,8 @@ std::string rows_table(const std::vector<ComparedRun>& runs) {
                        }});
     if (std::any_of(runs.begin(), runs.end(),
                     [](const ComparedRun& run) { return run.speedup_interval.has_value(); }))
-      columns.insert(columns.end(), {{"x dense 90 %", speedup_range}, {"verdict", verdict_words}});
+      columns.insert(columns.end(),
+                     {{"x dense 90 %", speedup_range}, {"verdict", verdict_or_dash}});
   }
   TextTable table;
   for (const Column& column : columns) table.header.push_back(column.header);

@@ -11,7 +11,7 @@
 namespace gradcast {
 namespace {
 
-std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
+std::string to_a_tenth(double share) { return fixed(100 * share, 1) + " %"; }
 std::string gigabytes(Bytes bytes) { return fixed(static_cast<double>(bytes.count) / 1e9, 1); }
 
 std::string counted(int count, const std::string& thing) {
@@ -154,7 +154,7 @@ std::string todays_lines(const Decision& decision, const DecideAsked& asked) {
   add("iteration", iteration);
   add("speed", fixed(today.samples_per_second(), 1) +
                    " samples/s by all GPUs; scaling efficiency " +
-                   percent(today.scaling_efficiency()));
+                   to_a_tenth(today.scaling_efficiency()));
   add("epoch", epoch_words(decision, asked));
   add("what binds", bound_words(decision));
   add("memory", memory_words(decision));
@@ -332,14 +332,14 @@ std::string question_words(const Decision& decision) {
 
 std::string bound_words(const Decision& decision) {
   const Shares shares = shares_of(decision.forecast);
-  const std::string compute = "compute " + percent(shares.compute);
+  const std::string compute = "compute " + to_a_tenth(shares.compute);
   // Compute is measured or derived for one GPU, so that nothing but its share can be saved.
   const std::string without = shares.compute > 0
                                   ? "; without both at most " + fixed(1 / shares.compute, 2) +
                                         " times as fast by this forecast"
                                   : "";
-  const std::string software = "software and waiting " + percent(shares.software);
-  const std::string communication = "exposed communication " + percent(shares.communication) +
+  const std::string software = "software and waiting " + to_a_tenth(shares.software);
+  const std::string communication = "exposed communication " + to_a_tenth(shares.communication) +
                                     " (" + link_words(decision.now.cluster) + ")";
   switch (bound_of(decision)) {
     case Bound::Memory:

@@ -100,12 +100,6 @@ Plan alone(const Plan& plan, const PlanStep& step) {
   return alone;
 }
 
-Seconds end_of(const RunRecord& record) {
-  Seconds end{0};
-  for (const std::vector<Interval>& steps : record.steps) end = std::max(end, steps.back().end);
-  return end;
-}
-
 bool rests_on_measured_time(const PlanStep& step) {
   return step.collective != nullptr && step.load.protocol.stretch != 1;
 }
@@ -128,8 +122,8 @@ Plan as_measured(const Plan& plan, const Cluster& cluster, const Engine& engine)
     });
     if (its == known.end()) {
       const Plan one = alone(plan, step);
-      const Seconds wanted = end_of(run_analytic(one, cluster, {}, {}));
-      its = known.insert(known.end(), {&step, wanted / end_of(engine.play(one, cluster, {}, {}))});
+      const Seconds wanted = run_analytic(one, cluster, {}, {}).end();
+      its = known.insert(known.end(), {&step, wanted / engine.play(one, cluster, {}, {}).end()});
     }
     measured.steps[i].load.protocol.stretch *= its->factor;
   }

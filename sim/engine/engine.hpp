@@ -1,5 +1,6 @@
 // Engines turn a plan into times.
 #pragma once
+#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -28,6 +29,13 @@ struct RunRecord {
 
   const std::vector<Interval>& of_rank(std::size_t rank) const {
     return steps[class_of.empty() ? rank : class_of[rank]];
+  }
+
+  Seconds end() const {
+    Seconds latest{0};
+    for (const std::vector<Interval>& its : steps)
+      for (const Interval& step : its) latest = std::max(latest, step.end);
+    return latest;
   }
 };
 

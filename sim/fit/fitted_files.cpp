@@ -21,7 +21,7 @@ constexpr int kDigitsKept = 4;
 constexpr double kMostShare = 9;  // largest deviation: a file takes less than 1000%
 
 constexpr std::string_view kSuffix = "-fitted";
-constexpr std::array kColumns = {"property", "value", "source", "deviation"};
+constexpr std::array kFittedColumns = {"property", "value", "source", "deviation"};
 
 /// A file's name without folder and ending; the 1 of cost-v100-pytorch-1.1 is no ending.
 std::string stem(const std::string& name) {
@@ -132,7 +132,7 @@ class Writer {
             fitted_with_line(std::filesystem::path(each.path).filename().string(), hash));
     for (std::string& line : collective_lines(name)) with.push_back(std::move(line));
     std::string text = csv_comments(comments(comment_lines(file), "The cluster of " + name, with));
-    text += csv_line({kColumns.begin(), kColumns.end()});
+    text += csv_line({kFittedColumns.begin(), kFittedColumns.end()});
     // The unexplained error of an earlier fit is no longer true.
     std::set<std::string> written{"forecast_deviation", "forecast_deviation_share"};
     for (const std::size_t i : fitted) {
@@ -290,7 +290,7 @@ class Writer {
   /// The file's own rows, except those that were written again. Its columns may have another order,
   /// and it may be a fitted file itself.
   static std::string kept_lines(const TextFile& file, const std::set<std::string>& written) {
-    CsvReader rows(file, kColumns, kColumns.size() - 1);
+    CsvReader rows(file, kFittedColumns, kFittedColumns.size() - 1);
     std::string kept;
     while (rows.next())
       if (!written.contains(rows.text("property")))

@@ -14,7 +14,6 @@ namespace {
 /// Half of a 95 % interval in standard deviations of a t with 5 degrees of freedom, which is what
 /// forecasts draw a stack's terms from: the interval that was fitted stays as wide.
 constexpr double kDeviationsTo95 = 2.571;
-constexpr double kMostDeviation = 3;
 
 /// "my-runs" of "traces/measured-my-runs.csv".
 std::string name_of(const std::string& fitted_on) {
@@ -52,7 +51,8 @@ std::vector<SeenBox> seen_by(const Fit& fit, const StackTerm& term, const FitSco
 double deviation_of(const FittedParameter& fitted, const FitParameter& parameter) {
   const double room = fitted.at_bound ? parameter.most - parameter.least : fitted.high - fitted.low;
   const double half = room / 2 / fitted.value;
-  return std::isfinite(half) ? std::min(kMostDeviation, half / kDeviationsTo95) : kMostDeviation;
+  return std::isfinite(half) ? std::min(kMostTermDeviation, half / kDeviationsTo95)
+                             : kMostTermDeviation;
 }
 
 /// The deviation that the fit left unexplained, as a share of the measured time.

@@ -38,13 +38,11 @@ MatrixXd columns_of(const MatrixXd& matrix, const std::vector<Index>& which) {
   return some;
 }
 
-/// The least-squares solution of the least norm for each column. Eigen compiles its solver anew for
-/// each type of right side, which takes seconds: this is the one type.
+}  // namespace
+
 MatrixXd solved(const MatrixXd& a, const MatrixXd& right) {
   return a.completeOrthogonalDecomposition().solve(right);
 }
-
-}  // namespace
 
 VectorXd bounded_linear(const MatrixXd& a, const VectorXd& b, const VectorXd& least,
                         const VectorXd& most) {

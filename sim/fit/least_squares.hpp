@@ -11,6 +11,10 @@ namespace gradcast {
 /// Eigen counts with a sign.
 inline Eigen::Index at(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
+/// The x with least |a x - right|, of the least norm, for each column of `right`. Eigen compiles a
+/// solver anew for each type of its right side, which takes seconds: this is the one type.
+Eigen::MatrixXd solved(const Eigen::MatrixXd& a, const Eigen::MatrixXd& right);
+
 struct LeastSquaresProblem {
   Eigen::VectorXd least;  // bounds, by parameter
   Eigen::VectorXd most;

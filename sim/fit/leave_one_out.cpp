@@ -14,11 +14,11 @@ namespace gradcast {
 namespace {
 
 using Groups = std::vector<std::vector<std::size_t>>;
-using Rows = std::vector<const FitRow*>;
+using FitRows = std::vector<const FitRow*>;
 
 /// The rows among `which` that the model claims.
-Rows rows_of(const std::vector<FitRow>& rows, const std::vector<std::size_t>& which) {
-  Rows some;
+FitRows rows_of(const std::vector<FitRow>& rows, const std::vector<std::size_t>& which) {
+  FitRows some;
   for (const std::size_t i : which)
     if (rows[i].run.outside.empty()) some.push_back(&rows[i]);
   return some;
@@ -34,7 +34,7 @@ std::vector<std::size_t> without(const Groups& groups, const std::vector<std::si
   return kept;
 }
 
-std::vector<double> errors_of(const Fit& fit, const Rows& rows, const Engine& engine) {
+std::vector<double> errors_of(const Fit& fit, const FitRows& rows, const Engine& engine) {
   return errors_percent(rows, *fit.structure, fit.values, engine);
 }
 

@@ -22,20 +22,24 @@ BytesPerSecond between(BytesPerSecond fast, BytesPerSecond slow, double how_far)
 }
 
 /// Two digits, because these are not measurements.
-double rounded(double value) { return rounded_to(2, value); }
+double two_digits(double value) { return rounded_to(2, value); }
 
-std::string rate_text(BytesPerSecond rate) { return to_text(BytesPerSecond{rounded(rate.value)}); }
+std::string rate_text(BytesPerSecond rate) {
+  return to_text(BytesPerSecond{two_digits(rate.value)});
+}
 
 constexpr Lever kLevers[] = {
     {"per_tensor_negotiation", "up to 5ms",
      [](Cluster& c, double how_far) { c.per_tensor_negotiation = how_far * Seconds{5e-3}; },
-     [](const Cluster& c) { return to_text(Seconds{rounded(c.per_tensor_negotiation.count())}); }},
+     [](const Cluster& c) {
+       return to_text(Seconds{two_digits(c.per_tensor_negotiation.count())});
+     }},
     {"pcie_bandwidth", "from 1GBps",
      [](Cluster& c, double how_far) { c.pcie_bandwidth = between({1e12}, {1e9}, how_far); },
      [](const Cluster& c) { return rate_text(c.pcie_bandwidth); }},
     {"communication_slowdown", "up to 100%",
      [](Cluster& c, double how_far) { c.communication_slowdown = how_far; },
-     [](const Cluster& c) { return percent_to_text(rounded(c.communication_slowdown)); }},
+     [](const Cluster& c) { return percent_to_text(two_digits(c.communication_slowdown)); }},
     {"nic_bandwidth", "from half",
      [](Cluster& c, double how_far) {
        c.nic.bandwidth = between(c.nic.bandwidth, {c.nic.bandwidth.value / 2}, how_far);

@@ -12,11 +12,11 @@ Seconds bound(const RooflinePeaks& device, double flops, double elements_moved) 
 }
 
 /// Times that an operator without a matrix product reads or writes its activations.
-struct Passes {
+struct TensorPasses {
   double forward_in, forward_out, backward_in, backward_out;
 };
 
-Passes passes_of(OperatorKind kind) {
+TensorPasses passes_of(OperatorKind kind) {
   switch (kind) {
     // Forward reads for the statistics and again to normalise, and writes. Backward reads input and
     // gradient for the sums, both again for the gradient, and writes it.
@@ -88,7 +88,7 @@ ComputeTime roofline(const Operator& each, double batch, bool first, const Roofl
     const Seconds product = bound(device, flops, in + out + weights_read(each));
     return {product, first ? product : 2 * product};
   }
-  const Passes passes = passes_of(each.kind);
+  const TensorPasses passes = passes_of(each.kind);
   return {bound(device, 0, passes.forward_in * in + passes.forward_out * out),
           bound(device, 0, passes.backward_in * in + passes.backward_out * out)};
 }

@@ -13,10 +13,10 @@
 namespace gradcast {
 namespace {
 
-using Column = std::string CostRow::*;
+using CostColumn = std::string CostRow::*;
 
 /// The values of a column, each once, in the order of the rows.
-std::vector<std::string> values_of(const CostRows& rows, Column column) {
+std::vector<std::string> values_of(const CostRows& rows, CostColumn column) {
   std::vector<std::string> values;
   for (const CostRow* row : rows)
     if (std::find(values.begin(), values.end(), row->*column) == values.end())
@@ -35,7 +35,7 @@ std::string shown(const std::vector<std::string>& values) {
   return values.empty() ? "none" : join(quoted);
 }
 
-void keep(CostRows& rows, Column column, const std::string& value) {
+void keep(CostRows& rows, CostColumn column, const std::string& value) {
   std::erase_if(rows, [&](const CostRow* row) { return row->*column != value; });
 }
 
@@ -133,7 +133,7 @@ CompressorCosts::CompressorCosts(Shared<CostTable> table, const CostChoice& choi
     throw DataError(table_->name, 0, of_it + " (it has " + shown(known) + ")");
   keep(rows_, &CostRow::compressor, choice.compressor);
 
-  const auto require = [&](Column column, const std::string& value, const char* before,
+  const auto require = [&](CostColumn column, const std::string& value, const char* before,
                            const char* after) {
     const auto has = values_of(rows_, column);
     if (!contains(has, value))

@@ -14,9 +14,12 @@ struct Factor {
 
 /// c = a b; with `add`, c += a b. c is `rows` x `columns`, a `rows` x `inner`, b `inner` x
 /// `columns`. One thread computes it; for the same sizes and instructions the bits are the same.
-/// Real: float or double.
-template <class Real>
-void multiply(int rows, int columns, int inner, Factor<Real> a, Factor<Real> b, Real* c,
+void multiply(int rows, int columns, int inner, Factor<float> a, Factor<float> b, float* c,
+              bool add = false);
+
+/// The same of doubles, slowly: they only check gradients, in tests. Eigen's products would take
+/// seconds more to compile.
+void multiply(int rows, int columns, int inner, Factor<double> a, Factor<double> b, double* c,
               bool add = false);
 
 /// The instructions that this processor multiplies with: "avx2" or "plain". The two round

@@ -7,22 +7,21 @@
 
 namespace gradcast::lab::GRADCAST_INSTRUCTIONS {
 
-template <class Real>
-using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Calls `use` with the factor as Eigen sees it.
-template <class Real, class Use>
-void with_view(int rows, int columns, Factor<Real> factor, Use use) {
-  using View = Eigen::Map<const Matrix<Real>>;
+template <class Use>
+void with_view(int rows, int columns, Factor<float> factor, Use use) {
+  using View = Eigen::Map<const Matrix>;
   if (factor.transposed)
     use(View(factor.values, columns, rows).transpose());
   else
     use(View(factor.values, rows, columns));
 }
 
-template <class Real>
-void multiply(int rows, int columns, int inner, Factor<Real> a, Factor<Real> b, Real* c, bool add) {
-  Eigen::Map<Matrix<Real>> result(c, rows, columns);
+void multiply(int rows, int columns, int inner, Factor<float> a, Factor<float> b, float* c,
+              bool add) {
+  Eigen::Map<Matrix> result(c, rows, columns);
   with_view(rows, inner, a, [&](const auto& left) {
     with_view(inner, columns, b, [&](const auto& right) {
       if (add)
@@ -32,8 +31,5 @@ void multiply(int rows, int columns, int inner, Factor<Real> a, Factor<Real> b, 
     });
   });
 }
-
-template void multiply(int, int, int, Factor<float>, Factor<float>, float*, bool);
-template void multiply(int, int, int, Factor<double>, Factor<double>, double*, bool);
 
 }  // namespace gradcast::lab::GRADCAST_INSTRUCTIONS

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kBold = "\033[1m";
 constexpr std::string_view kBoldRed = "\033[1;31m";
-constexpr std::string_view kPlain = "\033[0m";
+constexpr std::string_view kPlainText = "\033[0m";
 
 ColorChoice chosen = ColorChoice::Auto;
 
@@ -23,7 +23,7 @@ std::string_view environment_text(const char* name) {
 }
 
 std::string styled(std::string_view style, std::string_view text) {
-  return std::string(style) + std::string(text) + std::string(kPlain);
+  return std::string(style) + std::string(text) + std::string(kPlainText);
 }
 
 bool is_rule(std::string_view line) {

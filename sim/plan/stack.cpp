@@ -21,9 +21,6 @@ constexpr std::array kStackColumns = {"property", "value", "deviation", "source"
                                       "deviation_below", "between"};
 constexpr std::size_t kStackRequired = 4;
 
-/// A figure that is off by a factor of 20 and more says nothing.
-constexpr double kMostDeviation = 3;
-
 constexpr const char* kSmallDiscrepancy = "small_discrepancy";
 constexpr const char* kSmallScatter = "small_scatter";
 
@@ -32,7 +29,7 @@ constexpr int kDigitsKept = 4;
 
 double parse_deviation(std::string_view text) {
   const double deviation = text.empty() ? 0 : parse_percent(text);
-  if (deviation <= kMostDeviation) return deviation;
+  if (deviation <= kMostTermDeviation) return deviation;
   throw ValueError("'" + std::string(text) + "' is more than 300%: such a figure says nothing");
 }
 
@@ -226,7 +223,7 @@ StackTerm family_term(const std::vector<const StackTerm*>& others, const Compres
   }
   term.value = std::exp(middle);
   const double between = std::max(kLeastBetween * kLeastBetween, square - middle * middle);
-  term.deviation = std::min(kMostDeviation, std::sqrt(own + between));
+  term.deviation = std::min(kMostTermDeviation, std::sqrt(own + between));
   term.source = "nobody measured it: as " + join(names);
   return term;
 }

@@ -55,13 +55,11 @@ struct LogSpread {
   double below = 0;
 };
 
-constexpr double kMostDeviation = 3;  // that a stack's file may have
-
 /// `middle`: the value that forecasts use, between the 5th and the 95th percentile.
 LogSpread log_spread_about(double middle, const std::vector<double>& logs) {
   static const double kReach = t_quantile(0.95, kSpreadDegrees);
-  return {middle, std::min(kMostDeviation, (value_at(logs, 0.95) - middle) / kReach),
-          std::min(kMostDeviation, (middle - value_at(logs, 0.05)) / kReach)};
+  return {middle, std::min(kMostTermDeviation, (value_at(logs, 0.95) - middle) / kReach),
+          std::min(kMostTermDeviation, (middle - value_at(logs, 0.05)) / kReach)};
 }
 
 LogSpread log_spread_of(const std::vector<double>& logs) {
@@ -113,7 +111,7 @@ struct MeasuredKinds {
 };
 
 /// Correlation above which two kinds are one: 1.5 % longer or shorter on as many ranks.
-constexpr double kSameKind = 0.95;
+constexpr double kOneKind = 0.95;
 
 MeasuredKinds measured_kinds(const LinearGroup& linear) {
   constexpr int kDigits = 4;  // of a file
@@ -122,9 +120,8 @@ MeasuredKinds measured_kinds(const LinearGroup& linear) {
   for (std::size_t i = 0; i < linear.kinds.size(); ++i) {
     const RunKind& kind = linear.kinds[i];
     if (kind.compute <= Seconds{0} ||
-        std::any_of(measured.kinds.begin(), measured.kinds.end(), [&](const RunKind& known) {
-          return kind_correlation(known, kind) > kSameKind;
-        }))
+        std::any_of(measured.kinds.begin(), measured.kinds.end(),
+                    [&](const RunKind& known) { return kind_correlation(known, kind) > kOneKind; }))
       continue;
     measured.kinds.push_back(
         {kind.compressor, Seconds{rounded_to(kDigits, kind.compute.count())}, kind.ranks});
@@ -132,7 +129,7 @@ MeasuredKinds measured_kinds(const LinearGroup& linear) {
   }
   measured.share = Eigen::Map<const VectorXd>(shares.data(), at(shares.size()));
   const Eigen::MatrixXd shared = kind_correlations(measured.kinds, linear.kinds);
-  measured.weights = scatter_of(linear.kinds).ldlt().solve(shared.transpose()).transpose();
+  measured.weights = solved(scatter_of(linear.kinds), shared.transpose()).transpose();
   Eigen::MatrixXd unknown =
       kind_correlations(measured.kinds, measured.kinds) - measured.weights * shared.transpose();
   unknown.diagonal().array() += 1e-9;
@@ -285,7 +282,7 @@ std::string StackLearner::implementation_of(const RunKind& kind, const LinearGro
   std::set<std::string> made;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (linear.kinds[i].compressor == kind.compressor &&
-        kind_correlation(linear.kinds[i], kind) > kSameKind)
+        kind_correlation(linear.kinds[i], kind) > kOneKind)
       made.insert(gradcast::implementation_of(rows_[rows[i]].scenario));
   return made.size() == 1 ? *made.begin() : "";
 }
@@ -361,7 +358,7 @@ VectorXd StackLearner::centre_of(const LinearGroup& linear, const std::vector<Dr
     normal.diagonal().array() += deviations.array().inverse().square();
     const VectorXd slope = jacobian.transpose() * off +
                            ((centre - medians).array() / deviations.array().square()).matrix();
-    const VectorXd moved = normal.ldlt().solve(slope);
+    const VectorXd moved = solved(normal, slope);
     centre -= moved.cwiseMax(-deviations).cwiseMin(deviations);
     centre = centre.cwiseMax(low).cwiseMin(high);
   }

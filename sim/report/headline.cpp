@@ -249,7 +249,8 @@ void add_simulated(Headline& headline, const ResultFile& result) {
     if (speedup && text_of(row, "compressor") != "dense")
       sentence += " and " + times_text(*speedup) + " the speed of dense";
     const auto verdict = pays_in(text_of(row, "verdict"));
-    if (verdict) sentence += "; compressing " + words_of({*verdict, {}, text_of(row, "measure")});
+    if (verdict)
+      sentence += "; compressing " + words_of(Verdict{*verdict, {}, text_of(row, "measure")});
     headline.sentences.push_back(sentence + ".");
     headline.numbers.push_back({seconds_text(*seconds) + " s", "an iteration of " + what});
     if (efficiency) headline.numbers.push_back({share_text(*efficiency), "scaling efficiency"});

@@ -48,9 +48,9 @@ std::string command_of(const ResultFile& result) {
 }
 
 /// Takes what comes of a file: rows of a result, or events of a timeline.
-class Reader {
+class ResultReader {
  public:
-  explicit Reader(const std::string& path) : path_(path), events_(path) {}
+  explicit ResultReader(const std::string& path) : path_(path), events_(path) {}
 
   ResultFile read() {
     BlockReader file(path_);
@@ -95,7 +95,7 @@ class Reader {
 
 }  // namespace
 
-ResultFile read_result(const std::string& path) { return Reader(path).read(); }
+ResultFile read_result(const std::string& path) { return ResultReader(path).read(); }
 
 std::string text_of(const Json& row, std::string_view key) {
   const Json* value = find(row, key);

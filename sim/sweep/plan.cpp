@@ -90,9 +90,9 @@ std::vector<std::string> all_of(const SweepPlan& plan, const std::string& flag, 
                    "; it stands for all models, compressors, clusters or collectives");
 }
 
-class Reader {
+class PlanReader {
  public:
-  Reader(const Flags& flags, DataFiles& files) : flags_(flags), files_(files) {}
+  PlanReader(const Flags& flags, DataFiles& files) : flags_(flags), files_(files) {}
 
   SweepPlan read(const std::string& plan_file) {
     // A plan overrides environment and config file; the command line overrides the plan.
@@ -295,7 +295,7 @@ void add_sweep_axes(Flags& flags) {
 }
 
 SweepPlan read_sweep_plan(const Flags& flags, const std::string& plan_file, DataFiles& files) {
-  return Reader(flags, files).read(plan_file);
+  return PlanReader(flags, files).read(plan_file);
 }
 
 Request request_of(const SweepSettings& settings, DataFiles& files) {

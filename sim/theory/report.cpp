@@ -15,11 +15,6 @@
 namespace gradcast {
 namespace {
 
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
-}
-
 Json verdict_row(const BoundVerdict& verdict, const AtDensity& at) {
   const LorenzCheck& lorenz = verdict.lorenz;
   const auto where_it_fails = [&](double value) { return lorenz.holds ? Json() : Json(value); };

@@ -9,7 +9,7 @@
 namespace gradcast {
 namespace {
 
-std::string count_text(int number, const std::string& one, const std::string& several) {
+std::string counted(int number, const std::string& one, const std::string& several) {
   return std::to_string(number) + " " + (number == 1 ? one : several);
 }
 
@@ -17,13 +17,13 @@ void require_same_workers(const Scenario& scenario, const TrainedSetups& setups)
   const int workers = setups.common().workers;
   const Cluster& cluster = scenario.cluster;
   if (cluster.ranks() == workers) return;
-  const std::string first = count_text(workers, "worker", "workers") + " trained " +
+  const std::string first = counted(workers, "worker", "workers") + " trained " +
                             setups.all.front().seeds[0].file + ", and the cluster has " +
-                            count_text(cluster.ranks(), "GPU", "GPUs") +
+                            counted(cluster.ranks(), "GPU", "GPUs") +
                             ": how many iterations it takes depends on the workers; ";
   if (cluster.nodes_alike() && workers % cluster.gpus_per_node == 0)
     throw ValueError(first + "use --nodes " + std::to_string(workers / cluster.gpus_per_node) +
-                     ", as a node has " + count_text(cluster.gpus_per_node, "GPU", "GPUs"));
+                     ", as a node has " + counted(cluster.gpus_per_node, "GPU", "GPUs"));
   throw ValueError(first + "choose --nodes and --gpus-per-node whose product is " +
                    std::to_string(workers));
 }

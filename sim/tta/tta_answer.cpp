@@ -94,12 +94,6 @@ namespace {
 
 std::string estimate_of(bool fitted) { return fitted ? "fitted" : "physics"; }
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json seconds_or_null(const std::optional<Seconds>& time) {
-  return time ? Json(time->count()) : Json();
-}
-
 void put_interval(Json& row, const std::string& name, const std::optional<RatioInterval>& range) {
   row[name + "_low"] = range ? Json(range->low) : Json();
   row[name + "_high"] = range ? Json(range->high) : Json();
@@ -158,14 +152,13 @@ Json row_of(const TtaFound& found, const TimeToAccuracy& one) {
   row["not_within_iterations"] = needed.not_within ? Json(*needed.not_within) : Json();
   row["iteration_seconds"] = one.iteration.count();
   put_interval(row, "iteration_seconds", one.iteration_interval);
-  row["time_to_accuracy_seconds"] = needed.complete() ? seconds_or_null(one.time) : Json();
+  row["time_to_accuracy_seconds"] = needed.complete() ? or_null(one.time) : Json();
   put_interval(row, "time_to_accuracy_seconds", one.interval);
-  row["at_least_seconds"] = seconds_or_null(one.at_least);
+  row["at_least_seconds"] = or_null(one.at_least);
   put_against_dense(row, one.against_dense);
   row["best_accuracy_percent"] = setup.best_percent();
   row["sent_share"] = or_null(setup.sent_share());
-  row["iteration_seconds_of_k"] =
-      seconds_or_null(one.fitted ? timed.fitted_of_k : timed.physics_of_k);
+  row["iteration_seconds_of_k"] = or_null(one.fitted ? timed.fitted_of_k : timed.physics_of_k);
   row["schedule"] = iteration.schedule;
   row["software"] = one.fitted ? Json(software_of(*timed.contestant.estimates.fitted)) : Json();
   row["costs_fitted"] = one.fitted ? Json(timed.contestant.costs_fitted ? "yes" : "no") : Json();

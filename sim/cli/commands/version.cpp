@@ -48,8 +48,8 @@ Json make_row() {
   row["cuda_toolkit"] = text_or_null(cuda.toolkit);
   row["cuda_driver"] = text_or_null(cuda.driver);
   row["gpus"] = text_or_null(join(gpus));
-  row["openssl"] = text_or_null(GRADCAST_OPENSSL);
-  row["zlib"] = text_or_null(GRADCAST_ZLIB);
+  row["openssl"] = text_or_null(GRADCAST_OPENSSL_VERSION);
+  row["zlib"] = text_or_null(GRADCAST_ZLIB_VERSION);
   row["data"] = text_or_null(data_folder());
   return row;
 }

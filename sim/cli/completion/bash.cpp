@@ -9,7 +9,7 @@ namespace {
 // Words that COMP_WORDBREAKS cuts at "=" are put together again: "--model=res" comes as three
 // words. The script asks for names when they are needed, and asks the gradcast that is being typed,
 // so that a file that a person added is among them.
-constexpr std::string_view kHelpers =
+constexpr std::string_view kBashHelpers =
     R"(# bash completion of gradcast; made by `gradcast completion bash`
 
 # The words of $2, the names of $1 and, where $3 says so, files, as far as they begin with $cur.
@@ -38,18 +38,18 @@ _gradcast() {
   fi
 )";
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string bash_quoted(const std::string& text) { return "\"" + text + "\""; }
 
-std::string offer_of(const ValueKind& kind) {
-  return "_gradcast_offer " + quoted(std::string(kind.names)) + " " +
-         quoted(std::string(kind.words)) + " " + quoted(kind.files ? "files" : "") + " " +
-         quoted(kind.list ? "list" : "");
+std::string bash_offer(const ValueKind& kind) {
+  return "_gradcast_offer " + bash_quoted(std::string(kind.names)) + " " +
+         bash_quoted(std::string(kind.words)) + " " + bash_quoted(kind.files ? "files" : "") + " " +
+         bash_quoted(kind.list ? "list" : "");
 }
 
 }  // namespace
 
 std::string bash_completion(const std::vector<CommandInfo>& commands) {
-  std::string text(kHelpers);
+  std::string text(kBashHelpers);
   std::vector<std::string> names;
   // The offered words, and the "command:flag" after which they are offered.
   std::map<std::string, std::vector<std::string>> offers;
@@ -61,19 +61,19 @@ std::string bash_completion(const std::vector<CommandInfo>& commands) {
       flags.push_back("--" + flag.name);
       if (flag.letter != 0) flags.push_back(std::string("-") + flag.letter);
       if (flag.is_switch()) continue;
-      const std::string offer = offer_of(value_kind_of(flag));
+      const std::string offer = bash_offer(value_kind_of(flag));
       offers[offer].push_back(command.name + ":--" + flag.name);
       if (flag.letter != 0) offers[offer].push_back(command.name + ":-" + flag.letter);
     }
-    cases += "    " + command.name + ")\n      flags=" + quoted(join(flags, " ")) + "\n";
+    cases += "    " + command.name + ")\n      flags=" + bash_quoted(join(flags, " ")) + "\n";
     if (command.most_words > 0)
-      cases += "      [[ $cur == -* ]] || { " + offer_of(value_kind_of_words(command)) +
+      cases += "      [[ $cur == -* ]] || { " + bash_offer(value_kind_of_words(command)) +
                "; return; } ;;\n";
     else
       cases += "      ;;\n";
   }
   text += "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    _gradcast_offer \"\" " +
-          quoted(join(names, " ") + " --help --version") +
+          bash_quoted(join(names, " ") + " --help --version") +
           "\n    return\n  fi\n  case \"$command:$prev\" in\n";
   for (const auto& [offer, where] : offers)
     text += "    " + join(where, "|") + ")\n      " + offer + "; return ;;\n";

@@ -6,7 +6,7 @@
 namespace gradcast {
 namespace {
 
-constexpr std::string_view kHelpers = R"zsh(#compdef gradcast
+constexpr std::string_view kZshHelpers = R"zsh(#compdef gradcast
 # zsh completion of gradcast; made by `gradcast completion zsh`
 
 # Names of $1, words of $2 (commas between), files; of a list the last entry. "-" is none.
@@ -41,7 +41,7 @@ if [[ $funcstack[1] == _gradcast ]]; then _gradcast "$@"; else compdef _gradcast
 )zsh";
 
 /// Between single quotes; `special` letters behind backslashes.
-std::string escaped(const std::string& text, std::string_view special) {
+std::string zsh_escaped(const std::string& text, std::string_view special) {
   std::string result;
   for (const char letter : text) {
     if (special.find(letter) != std::string_view::npos) result += '\\';
@@ -70,7 +70,7 @@ std::string spec_of(const FlagInfo& flag) {
     text = "      '(" + letter + " --" + flag.name + ")'{" + letter + plus + ",--" + flag.name +
            equals + "}'";
   }
-  text += "[" + escaped(flag.help, "[]\\") + "]";
+  text += "[" + zsh_escaped(flag.help, "[]\\") + "]";
   if (!flag.is_switch()) text += ":" + flag.value + ":" + action_of(value_kind_of(flag));
   return text + "'";
 }
@@ -78,16 +78,16 @@ std::string spec_of(const FlagInfo& flag) {
 }  // namespace
 
 std::string zsh_completion(const std::vector<CommandInfo>& commands) {
-  std::string text(kHelpers);
+  std::string text(kZshHelpers);
   text += "  commands=(\n";
   for (const CommandInfo& command : commands)
-    text += "    '" + command.name + ":" + escaped(command.brief, ":\\") + "'\n";
+    text += "    '" + command.name + ":" + zsh_escaped(command.brief, ":\\") + "'\n";
   text += kAnyCommand;
   for (const CommandInfo& command : commands) {
     std::vector<std::string> specs{"    " + command.name + ") _arguments -s -S"};
     for (const FlagInfo& flag : command.flags) specs.push_back(spec_of(flag));
     if (command.most_words > 0)
-      specs.push_back("      '*:" + escaped(command.words, ":\\") + ":" +
+      specs.push_back("      '*:" + zsh_escaped(command.words, ":\\") + ":" +
                       action_of(value_kind_of_words(command)) + "'");
     text += join(specs, " \\\n") + " ;;\n";
   }

@@ -15,7 +15,7 @@ namespace gradcast {
 
 /// Its jobs must have a class for each rank, or for each GPU of the first node if that stands for
 /// all.
-class ExactTransport : public Transport {
+class ExactTransport : public MessageTransport {
  public:
   /// All arguments must outlive it. `one_node`: nullptr, or the messages of the first node, which
   /// stands for all: what it sends to the next node comes in from the node before.

@@ -46,7 +46,8 @@ RankClasses RankClasses::grouped(const Plan& plan, const World& world) {
   return ranks;
 }
 
-Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transport& transport)
+Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events,
+         MessageTransport& transport)
     : plan_(plan), ranks_(ranks), events_(events), transport_(transport) {
   const std::size_t steps = plan.steps.size();
   followers_.resize(steps);

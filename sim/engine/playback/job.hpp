@@ -20,9 +20,9 @@ class Job;
 
 /// Carries out collectives. A rank class comes to a collective by enter(). When the class is
 /// through, the transport calls Job::leave.
-class Transport {
+class MessageTransport {
  public:
-  virtual ~Transport() = default;
+  virtual ~MessageTransport() = default;
   virtual void enter(Job& job, std::size_t step, std::size_t rank_class) = 0;
 };
 
@@ -46,7 +46,7 @@ struct RankClasses {
 class Job {
  public:
   /// All arguments must outlive it.
-  Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transport& transport);
+  Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, MessageTransport& transport);
 
   void start();
   void leave(std::size_t step, std::size_t rank_class);
@@ -125,7 +125,7 @@ class Job {
   const Plan& plan_;
   const RankClasses& ranks_;
   EventQueue& events_;
-  Transport& transport_;
+  MessageTransport& transport_;
   std::vector<std::size_t> compute_;                 // steps of the plan, by stream
   std::vector<std::vector<std::size_t>> network_;    // a queue for each communicator
   std::vector<std::size_t> queue_of_;                // by step, of collectives: which of network_

@@ -40,13 +40,6 @@ RankClasses classes_of(const Played& played) {
   return ranks;
 }
 
-Seconds end_of(const RunRecord& record) {
-  Seconds end{0};
-  for (const auto& steps : record.steps)
-    for (const Interval& interval : steps) end = std::max(end, interval.end);
-  return end;
-}
-
 }  // namespace
 
 Grain usual_grain(const Plan& plan, const Cluster& cluster, const World& world) {
@@ -93,7 +86,7 @@ Simulation::Simulation(const Played& played, FlowNetwork& network, EventQueue& e
     fluid_.emplace(played.topology, played.planned, software,
                    played.folded ? Company::Folded : company_of(played.plan, played.world), network,
                    events);
-  Transport& transport = exact_ ? static_cast<Transport&>(*exact_) : *fluid_;
+  MessageTransport& transport = exact_ ? static_cast<MessageTransport&>(*exact_) : *fluid_;
   for (int i = 0; i < played.world.concurrent_jobs; ++i)
     jobs_.push_back(std::make_unique<Job>(played.plan, ranks_, events, transport));
 }
@@ -110,7 +103,7 @@ RunRecord Simulation::run(const std::function<BoundedLoads(Seconds end)>& loads)
   RunRecord record = record_of(*jobs_.front(), ranks_, world_);
   record.flows_simulated = exact_ ? exact_->messages() : fluid_->flows();
   if (loads && record.lost.empty()) {
-    BoundedLoads observed = loads(end_of(record));
+    BoundedLoads observed = loads(record.end());
     record.links = std::move(observed.links);
     record.links_note = std::move(observed.note);
   }

@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-class WholeCollectives : public Transport {
+class WholeCollectives : public MessageTransport {
  public:
   void enter(Job& job, std::size_t step, std::size_t rank_class) final;
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sim/base/block_reader.hpp"
+#include "sim/base/text.hpp"
 #include "sim/inputs/collective_curve.hpp"
 
 namespace gradcast {
@@ -95,8 +96,6 @@ TextFile read_log(const std::filesystem::path& path) {
     file.content += block;
   return file;
 }
-
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
 bool is_date(std::string_view word) {
   if (word.size() != 10) return false;

@@ -14,8 +14,6 @@ namespace gradcast {
 /// no more. Throws DataError as BlockReader does.
 TextFile read_log(const std::filesystem::path& path);
 
-bool is_digit(char letter);
-
 /// "2025-03-04".
 bool is_date(std::string_view word);
 

@@ -78,9 +78,9 @@ std::map<std::string, std::int64_t> count_experts(const std::vector<Layer>& laye
   return counts;
 }
 
-class Builder {
+class NetworkBuilder {
  public:
-  Builder(const WeightsChoice& choice, ImportNotes notes) : choice_(choice) {
+  NetworkBuilder(const WeightsChoice& choice, ImportNotes notes) : choice_(choice) {
     network_.kind = "safetensors";
     network_.notes = std::move(notes);
   }
@@ -263,7 +263,7 @@ std::int64_t attention_width(const std::string& layer, const Weight& last) {
 
 WeightsNetwork network_of(std::vector<Weight> weights, const WeightsChoice& choice,
                           ImportNotes notes) {
-  return Builder(choice, std::move(notes)).build(std::move(weights));
+  return NetworkBuilder(choice, std::move(notes)).build(std::move(weights));
 }
 
 }  // namespace gradcast

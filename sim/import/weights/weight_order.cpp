@@ -104,7 +104,7 @@ constexpr Place kInside[] = {
 constexpr Place kInsideWhole[] = {{"output", 70}};
 
 /// Parts of names behind an attention's or a feed-forward part's own name.
-constexpr Place kDeepest[] = {
+constexpr Place kDeepestPart[] = {
     {"q_norm", 24},     {"k_norm", 25},      {"q_proj", 20},
     {"k_proj", 21},     {"v_proj", 22},      {"o_proj", 30},
     {"out_proj", 30},   {"output_proj", 30}, {"query_key_value", 20},
@@ -180,7 +180,7 @@ std::vector<PartKey> keys_of(const std::string& name) {
       } else {
         if (depth == 1) key.rank = rank_of(part, kInside, kInsideWhole);
         if (depth == 2 || key.rank == kUsual) {
-          const int deepest = rank_of(part, kDeepest, kDeepestWhole);
+          const int deepest = rank_of(part, kDeepestPart, kDeepestWhole);
           if (deepest != kUsual) key.rank = deepest;
         }
         depth = 2;

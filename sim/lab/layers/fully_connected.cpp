@@ -26,7 +26,7 @@ void FullyConnected<Real>::forward(const Real* parameters, const Real* in, int s
   const Real* bias = parameters + static_cast<std::ptrdiff_t>(inputs_) * outputs_;
   for (int sample = 0; sample < samples; ++sample)
     std::copy(bias, bias + outputs_, out + static_cast<std::ptrdiff_t>(sample) * outputs_);
-  multiply<Real>(samples, outputs_, inputs_, {in}, {parameters, true}, out, true);
+  multiply(samples, outputs_, inputs_, {in}, {parameters, true}, out, true);
 }
 
 template <class Real>
@@ -34,13 +34,13 @@ void FullyConnected<Real>::backward(const Real* parameters, const Real* in, cons
                                     const Real* d_out, int samples, Real* d_in,
                                     Real* d_parameters) {
   samples *= positions_;
-  multiply<Real>(outputs_, inputs_, samples, {d_out, true}, {in}, d_parameters);
+  multiply(outputs_, inputs_, samples, {d_out, true}, {in}, d_parameters);
   Real* d_bias = d_parameters + static_cast<std::ptrdiff_t>(inputs_) * outputs_;
   std::fill(d_bias, d_bias + outputs_, Real{0});
   for (int sample = 0; sample < samples; ++sample)
     for (int i = 0; i < outputs_; ++i)
       d_bias[i] += d_out[static_cast<std::ptrdiff_t>(sample) * outputs_ + i];
-  if (d_in != nullptr) multiply<Real>(samples, inputs_, outputs_, {d_out}, {parameters}, d_in);
+  if (d_in != nullptr) multiply(samples, inputs_, outputs_, {d_out}, {parameters}, d_in);
 }
 
 template class FullyConnected<float>;

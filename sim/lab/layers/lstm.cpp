@@ -51,7 +51,7 @@ void Lstm<Real>::forward(const Real* parameters, const Real* in, int samples, Re
   cells_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(units_));
   for (int row = 0; row < rows; ++row)
     std::copy_n(bias, width, gates_.data() + static_cast<std::ptrdiff_t>(row) * width);
-  multiply<Real>(rows, width, inputs_, {in}, {parameters, true}, gates_.data(), true);
+  multiply(rows, width, inputs_, {in}, {parameters, true}, gates_.data(), true);
   hidden_.resize(static_cast<std::size_t>(samples) * static_cast<std::size_t>(units_));
   products_.resize(static_cast<std::size_t>(samples) * static_cast<std::size_t>(width));
   for (int position = 0; position < positions_; ++position) {
@@ -59,8 +59,7 @@ void Lstm<Real>::forward(const Real* parameters, const Real* in, int samples, Re
       for (int sample = 0; sample < samples; ++sample)
         std::copy_n(out + place(sample, position - 1) * units_, units_,
                     hidden_.data() + static_cast<std::ptrdiff_t>(sample) * units_);
-      multiply<Real>(samples, width, units_, {hidden_.data()}, {hidden_weight, true},
-                     products_.data());
+      multiply(samples, width, units_, {hidden_.data()}, {hidden_weight, true}, products_.data());
     }
     for (int sample = 0; sample < samples; ++sample) {
       Real* gate = gates_.data() + place(sample, position) * width;
@@ -123,21 +122,21 @@ void Lstm<Real>::backward(const Real* parameters, const Real* in, const Real* ou
     }
     if (position == 0) break;
     gather(gates_, position, samples, width, d_gates);
-    multiply<Real>(samples, units_, width, {d_gates.data()}, {hidden_weight}, d_hidden.data());
+    multiply(samples, units_, width, {d_gates.data()}, {hidden_weight}, d_hidden.data());
     for (int sample = 0; sample < samples; ++sample)
       std::copy_n(out + place(sample, position - 1) * units_, units_,
                   hidden_.data() + static_cast<std::ptrdiff_t>(sample) * units_);
-    multiply<Real>(width, units_, samples, {d_gates.data(), true}, {hidden_.data()},
-                   d_hidden_weight, true);
+    multiply(width, units_, samples, {d_gates.data(), true}, {hidden_.data()}, d_hidden_weight,
+             true);
   }
-  multiply<Real>(width, inputs_, rows, {gates_.data(), true}, {in}, d_parameters);
+  multiply(width, inputs_, rows, {gates_.data(), true}, {in}, d_parameters);
   Real* d_bias = d_hidden_weight + static_cast<std::ptrdiff_t>(width) * units_;
   std::fill_n(d_bias, width, Real{0});
   for (int row = 0; row < rows; ++row)
     for (int n = 0; n < width; ++n)
       d_bias[n] += gates_[static_cast<std::size_t>(row) * static_cast<std::size_t>(width) +
                           static_cast<std::size_t>(n)];
-  if (d_in != nullptr) multiply<Real>(rows, inputs_, width, {gates_.data()}, {parameters}, d_in);
+  if (d_in != nullptr) multiply(rows, inputs_, width, {gates_.data()}, {parameters}, d_in);
 }
 
 template class Lstm<float>;

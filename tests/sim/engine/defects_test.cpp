@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A transport that nobody leaves.
-class BlackHole : public Transport {
+class BlackHole : public MessageTransport {
   void enter(Job&, std::size_t, std::size_t) override {}
 };
 

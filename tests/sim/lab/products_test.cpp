@@ -5,29 +5,32 @@
 
 using namespace gradcast::lab;
 
-TEST_CASE("products with transposed factors are those of the definition", "[lab]") {
+TEMPLATE_TEST_CASE("products with transposed factors are those of the definition", "[lab]", float,
+                   double) {
+  using Values = std::vector<TestType>;
+  using Factors = std::vector<Factor<TestType>>;
   const int rows = 3;
   const int columns = 5;
   const int inner = 4;
-  std::vector<double> a(rows * inner);
-  std::vector<double> b(inner * columns);
-  std::vector<double> a_turned(a.size());
-  std::vector<double> b_turned(b.size());
+  Values a(rows * inner);
+  Values b(inner * columns);
+  Values a_turned(a.size());
+  Values b_turned(b.size());
   for (int i = 0; i < rows; ++i)
     for (int k = 0; k < inner; ++k) a[i * inner + k] = a_turned[k * rows + i] = i + 2 * k;
   for (int k = 0; k < inner; ++k)
     for (int j = 0; j < columns; ++j) b[k * columns + j] = b_turned[j * inner + k] = k - 3 * j;
   // Whole numbers: every order of additions gives the same.
-  std::vector<double> wanted(rows * columns, 0.0);
+  Values wanted(rows * columns, 0);
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < columns; ++j)
       for (int k = 0; k < inner; ++k)
         wanted[i * columns + j] += a[i * inner + k] * b[k * columns + j];
-  const std::vector<Factor<double>> lefts{{a.data()}, {a_turned.data(), true}};
-  const std::vector<Factor<double>> rights{{b.data()}, {b_turned.data(), true}};
+  const Factors lefts{{a.data()}, {a_turned.data(), true}};
+  const Factors rights{{b.data()}, {b_turned.data(), true}};
   for (const auto& left : lefts)
     for (const auto& right : rights) {
-      std::vector<double> c(wanted.size(), 100.0);
+      Values c(wanted.size(), 100);
       multiply(rows, columns, inner, left, right, c.data());
       CHECK(c == wanted);
       multiply(rows, columns, inner, left, right, c.data(), true);

@@ -11,12 +11,6 @@
 #include "sim/plan/stack.hpp"
 
 namespace gradcast::commands {
-namespace {
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-}  // namespace
-
 Json numbers_of(const IterationForecast& forecast, const Plan& plan, const NoiseChoice& noise) {
   const bool lost = forecast.lost();
   const auto seconds = [&](Seconds time) { return lost ? Json() : Json(time.count()); };
