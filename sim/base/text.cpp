@@ -25,11 +25,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-constexpr std::string_view kAllDigits = "0123456789";
-
 /// Takes the run of digits that `text` begins with, without leading zeros.
 std::string_view take_number(std::string_view& text) {
-  std::string_view number = text.substr(0, text.find_first_not_of(kAllDigits));
+  std::string_view number = text.substr(0, text.find_first_not_of("0123456789"));
   text.remove_prefix(number.size());
   number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
   return number;

@@ -109,7 +109,7 @@ inline bool is_for_judging(const std::string& stack) {
 }
 
 /// Size, as nccl-tests counts it, from which bandwidth decides a collective's time, not latency.
-/// Of a term: a figure that is off by a factor of 20 and more says nothing.
+/// A term's deviation is at most this: a figure that is off by a factor of 20 says nothing.
 inline constexpr double kMostTermDeviation = 3;
 
 inline constexpr Bytes kSmallCollective{1 << 20};
