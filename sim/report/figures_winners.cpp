@@ -8,7 +8,7 @@
 namespace gradcast {
 namespace {
 
-struct Cell {
+struct WinnerCell {
   std::string model;
   double workers = 0;
   std::string bandwidth;
@@ -22,7 +22,7 @@ struct Cell {
   bool sure() const { return verdict == (winner == "dense" ? Pays::No : Pays::Yes); }
 };
 
-Figure map_figure(const std::string& id, const std::string& title, std::vector<Cell> cells) {
+Figure map_figure(const std::string& id, const std::string& title, std::vector<WinnerCell> cells) {
   Figure figure{id,
                 FigureKind::Map,
                 title,
@@ -32,7 +32,7 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
   figure.table.header = {"model",      "workers", "bandwidth", "winner", "speedup over dense",
                          "margin (%)", "verdict"};
   // Categories appear in the order of the cells, so the cells are sorted: small ones first.
-  std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+  std::stable_sort(cells.begin(), cells.end(), [](const WinnerCell& a, const WinnerCell& b) {
     return std::pair(a.workers, a.bits_per_second) < std::pair(b.workers, b.bits_per_second);
   });
   std::vector<std::string> models;
@@ -40,13 +40,13 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
   const auto add_once = [](auto& list, const auto& entry) {
     if (std::find(list.begin(), list.end(), entry) == list.end()) list.push_back(entry);
   };
-  for (const Cell& cell : cells) {
+  for (const WinnerCell& cell : cells) {
     add_once(figure.x.categories, count_text(cell.workers));
     add_once(bandwidths, std::pair(cell.bits_per_second, cell.bandwidth));
   }
   std::sort(bandwidths.begin(), bandwidths.end());
   for (const auto& [rate, text] : bandwidths) figure.y.categories.push_back(text);
-  for (const Cell& cell : cells)
+  for (const WinnerCell& cell : cells)
     if (std::find(models.begin(), models.end(), cell.model) == models.end())
       models.push_back(cell.model);
   std::sort(models.begin(), models.end());
@@ -54,7 +54,7 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
   std::map<Pays, std::size_t> told;
   for (const std::string& model : models) {
     FigurePanel panel{model, {}};
-    for (const Cell& cell : cells) {
+    for (const WinnerCell& cell : cells) {
       if (cell.model != model) continue;
       FigurePoint point;
       point.x_text = count_text(cell.workers);
@@ -91,8 +91,8 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
 }
 
 /// Models with a single setting make no map.
-bool drawable(const std::vector<Cell>& cells) {
-  return std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+bool drawable(const std::vector<WinnerCell>& cells) {
+  return std::any_of(cells.begin(), cells.end(), [&](const WinnerCell& cell) {
     return cell.workers != cells.front().workers || cell.bandwidth != cells.front().bandwidth;
   });
 }
@@ -100,9 +100,9 @@ bool drawable(const std::vector<Cell>& cells) {
 /// The winner in one setting, and the verdict: does any compressor pay? A compressor that surely
 /// pays wins over a faster one that may not. The margin is that of the winner over dense, or of
 /// dense over the best compressor. Which of two compressors is faster matters less.
-Cell cell_of(const PointGroup& group, double workers, const std::string& bandwidth,
-             Estimate AnsweredPoint::*which) {
-  Cell cell;
+WinnerCell winner_cell(const PointGroup& group, double workers, const std::string& bandwidth,
+                       Estimate AnsweredPoint::*which) {
+  WinnerCell cell;
   const AnsweredPoint* dense = nullptr;
   const AnsweredPoint* sparse = nullptr;  // the fastest
   const auto faster = [&](const AnsweredPoint* a, const AnsweredPoint* b) {
@@ -135,11 +135,11 @@ Cell cell_of(const PointGroup& group, double workers, const std::string& bandwid
   return cell;
 }
 
-std::vector<Cell> cells_of(const std::vector<AnsweredPoint>& points,
-                           Estimate AnsweredPoint::*which) {
+std::vector<WinnerCell> winner_cells(const std::vector<AnsweredPoint>& points,
+                                     Estimate AnsweredPoint::*which) {
   std::vector<AnsweredPoint> unbound = points;  // groups by everything but the bandwidth
   for (AnsweredPoint& point : unbound) point.bandwidth.clear();
-  std::vector<Cell> cells;
+  std::vector<WinnerCell> cells;
   for (const PointGroup& group : groups_of(unbound)) {
     PointGroup whole{group.title, {}};
     std::map<std::pair<double, std::string>, bool> settings;
@@ -148,7 +148,7 @@ std::vector<Cell> cells_of(const std::vector<AnsweredPoint>& points,
       settings[{point->workers, whole.points.back()->bandwidth}] = true;
     }
     for (const auto& [setting, here] : settings) {
-      Cell cell = cell_of(whole, setting.first, setting.second, which);
+      WinnerCell cell = winner_cell(whole, setting.first, setting.second, which);
       cell.model = group.title;
       if (!cell.winner.empty()) cells.push_back(cell);
     }
@@ -160,8 +160,8 @@ std::vector<Cell> cells_of(const std::vector<AnsweredPoint>& points,
 
 std::vector<Figure> winner_figures(const std::vector<AnsweredPoint>& all) {
   const std::vector<AnsweredPoint> points = at_density(all, shown_density(all));
-  const std::vector<Cell> fitted = cells_of(points, &AnsweredPoint::fitted);
-  const std::vector<Cell> physics = cells_of(points, &AnsweredPoint::physics);
+  const std::vector<WinnerCell> fitted = winner_cells(points, &AnsweredPoint::fitted);
+  const std::vector<WinnerCell> physics = winner_cells(points, &AnsweredPoint::physics);
   const bool both = drawable(fitted);
   std::vector<Figure> figures;
   if (both) figures.push_back(map_figure("winners-fitted", "Who wins", fitted));
@@ -175,16 +175,16 @@ std::vector<Figure> winner_figures(const std::vector<AnsweredPoint>& all) {
 std::vector<Figure> winner_map_figures(const ResultFile& breakeven) {
   const auto found = breakeven.document.find("map");
   if (found == breakeven.document.end() || !found->is_array()) return {};
-  std::vector<Cell> physics;
-  std::vector<Cell> fitted;
+  std::vector<WinnerCell> physics;
+  std::vector<WinnerCell> fitted;
   for (const Json& row : *found) {
-    Cell cell;
+    WinnerCell cell;
     cell.model = text_of(row, "model");
     cell.workers = positive_of(row, "workers").value_or(1);
     cell.bandwidth = text_of(row, "nic_bandwidth");
     cell.bits_per_second = bits_per_second_of(cell.bandwidth);
     cell.verdict = pays_in(text_of(row, "verdict"));
-    const auto add = [&](std::vector<Cell>& cells, const std::string& which) {
+    const auto add = [&](std::vector<WinnerCell>& cells, const std::string& which) {
       cell.winner = text_of(row, which + "winner");
       cell.margin_percent = number_of(row, which + "margin_percent");
       const auto speedup = positive_of(row, which + "speedup_over_dense");

@@ -22,15 +22,15 @@ const std::set<std::string> kNoSettings = {"seed",
                                            "sent_elements_mean",
                                            "sent_bytes_mean"};
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
+using ShownSettings = std::vector<std::pair<std::string, std::string>>;
 
 std::string epochs_of(const ResultFile& training) {
   return optional_text(number_of_summary(training, "epochs"));
 }
 
-Settings settings_of(const ResultFile& training) {
+ShownSettings settings_of(const ResultFile& training) {
   const Json& row = training.rows.front();
-  Settings settings{{"epochs", epochs_of(training)}};
+  ShownSettings settings{{"epochs", epochs_of(training)}};
   for (const auto& [name, value] : row.items())
     if (!kNoSettings.contains(name))
       settings.emplace_back(
@@ -39,10 +39,10 @@ Settings settings_of(const ResultFile& training) {
 }
 
 /// ", feedback no": the settings by which the group differs from others of the same name.
-std::string apart(const Settings& settings, const std::vector<Settings>& others) {
+std::string apart(const ShownSettings& settings, const std::vector<ShownSettings>& others) {
   std::string text;
   for (const auto& setting : settings) {
-    const bool differs = std::any_of(others.begin(), others.end(), [&](const Settings& other) {
+    const bool differs = std::any_of(others.begin(), others.end(), [&](const ShownSettings& other) {
       const auto found = std::find_if(other.begin(), other.end(), [&](const auto& pair) {
         return pair.first == setting.first;
       });
@@ -82,11 +82,11 @@ std::string end_text(const End& end, const std::map<std::string, double>& dense)
 
 std::vector<TrainingGroup> grouped_trainings(const std::vector<const ResultFile*>& trained) {
   std::vector<TrainingGroup> groups;
-  std::vector<Settings> settings;
+  std::vector<ShownSettings> settings;
   for (const ResultFile* training : trained) {
     if (training->rows.empty()) continue;
     const Json& row = training->rows.front();
-    Settings these = settings_of(*training);
+    ShownSettings these = settings_of(*training);
     const auto found = std::find(settings.begin(), settings.end(), these);
     const auto place = static_cast<std::size_t>(found - settings.begin());
     if (found == settings.end()) {
@@ -106,7 +106,7 @@ std::vector<TrainingGroup> grouped_trainings(const std::vector<const ResultFile*
   }
   const std::vector<TrainingGroup> plain = groups;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    std::vector<Settings> others;
+    std::vector<ShownSettings> others;
     for (std::size_t j = 0; j < groups.size(); ++j)
       if (j != i && plain[j].name == plain[i].name && plain[j].network == plain[i].network &&
           plain[j].dataset == plain[i].dataset)
