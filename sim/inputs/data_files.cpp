@@ -174,12 +174,13 @@ bool DataFiles::changed() const {
     return false;
   };
   const std::lock_guard held(known_->lock);
+  // Lambdas take the bindings by name: clang 14 captures none by itself.
   for (auto& [key, names] : known_->names)
     if (other(names.stamp, root_ / names.kind.folder,
-              [&] { return listed(names.kind).sorted != names.sorted; }))
+              [this, &names = names] { return listed(names.kind).sorted != names.sorted; }))
       return true;
   for (auto& [path, content] : known_->contents)
-    if (content.stamp && other(content.stamp, path, [&] {
+    if (content.stamp && other(content.stamp, path, [&path = path, &content = content] {
           try {
             return read_text_file(path).content != content.file.content;
           } catch (const DataError&) {

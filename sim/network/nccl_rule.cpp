@@ -424,7 +424,7 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
                    [](const NcclEstimate& a, const NcclEstimate& b) { return a.time < b.time; });
   if (machine.rccl != nullptr) put_rccls_first(machine, outcome, bytes, all);
   if (!since(machine.version, kFirstWithTrees))
-    std::ranges::stable_partition(all, [bytes](const NcclEstimate& each) {
+    std::stable_partition(all.begin(), all.end(), [bytes](const NcclEstimate& each) {
       return each.protocol == (bytes < kRingsInLLBelow ? NcclProtocol::LL : NcclProtocol::Simple);
     });
   return all;
