@@ -1,6 +1,14 @@
 # The Debian packages that gradcast is built from, how they get onto a machine, and how it is built.
 # Debian 12, Debian 13 and Ubuntu 24.04 have all of them, by these names.
-# Sourced by scripts/run and scripts/test; not a command.
+# Sourced by the scripts beside it; not a command.
+
+# The comment at the head of the script that runs.
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$(dirname "${BASH_SOURCE[0]}")/$(basename "$0")"; }
+
+# answer_help "$@": a script that is asked for help prints its usage and does nothing else.
+answer_help() {
+  case "${1:-}" in -h | --help) usage; exit 0 ;; esac
+}
 
 # Runs a command silently; where it fails, its whole output goes to standard error.
 quietly() {
