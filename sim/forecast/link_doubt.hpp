@@ -46,7 +46,7 @@ struct LinkTime {
 LinkTime link_time(const LinkDoubt& doubt, double reach,
                    const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is);
 
-/// "; GPUs of a node at 12GBps, not measured: the interval has 4.8GBps to 24GBps (...)": the links
+/// "; GPUs of a node at 6.7GBps, not measured: the interval has 1.1GBps to 24GBps (...)": the links
 /// that make the interval 1 % of the forecast longer, or more; "" for none.
 std::string link_words(const Scenario& scenario, const SoftwareSpread& spread);
 

@@ -132,14 +132,26 @@ bool is_geforce(const std::string& gpu) {
       kNamed, [slug = device_slug(gpu)](std::string_view name) { return slug.starts_with(name); });
 }
 
-/// All-reduces of 64 MiB and more without peer-to-peer, bus bandwidth of 18 machines that others
-/// measured, one figure each (platforms/README.md): the geometric mean, and the deviation of the
-/// logarithms. Up to PCIe 4.0 no host, slot or number of GPUs sorts them. 6 machines of RTX 5090 on
-/// PCIe 5.0 say 20, and lie 60 % apart.
-constexpr BytesPerSecond kThroughHost{4.2e9};
-constexpr BytesPerSecond kThroughHostOfPcie5{20e9};
-constexpr double kThroughHostDeviation = 0.83;
-constexpr double kThroughHostOfPcie5Deviation = 0.6;
+struct RateOnPcie {
+  BytesPerSecond bandwidth;
+  double deviation;  // of the logarithm
+};
+
+/// All-reduces of 64 MiB and more, bus bandwidths of machines that others measured, one figure
+/// each: platforms/README.md. Up to PCIe 4.0 no host, slot or number of GPUs sorts them. Without
+/// peer-to-peer 18 have the geometric mean 4.2 and lie 83 % apart. 15 with cards whose driver
+/// permits it have the median 6.7: there too NCCL often sends through the host. On PCIe 5.0 6
+/// without it say 20; 6 with it reach 19 to 41 GB/s, of which the least is taken: 20 and more count
+/// as NVLink.
+constexpr RateOnPcie kThroughHost{BytesPerSecond{4.2e9}, 0.83};
+constexpr RateOnPcie kThroughHostOfPcie5{BytesPerSecond{20e9}, 0.6};
+constexpr RateOnPcie kDirect{BytesPerSecond{6.7e9}, 0.9};
+constexpr RateOnPcie kDirectOfPcie5{BytesPerSecond{19e9}, 0.6};
+
+RateOnPcie rate_of_machines(const Cluster& cluster) {
+  if (has_peer_to_peer(cluster)) return in_pcie_5(cluster) ? kDirectOfPcie5 : kDirect;
+  return in_pcie_5(cluster) ? kThroughHostOfPcie5 : kThroughHost;
+}
 
 }  // namespace
 
@@ -169,22 +181,25 @@ void drop_deviation(Cluster& cluster, std::string_view property) {
   std::erase_if(cluster.deviations, [&](const auto& its) { return its.property == property; });
 }
 
-BytesPerSecond rate_through_host(const Cluster& cluster) {
-  return in_pcie_5(cluster) ? kThroughHostOfPcie5 : kThroughHost;
-}
+BytesPerSecond rate_on_pcie(const Cluster& cluster) { return rate_of_machines(cluster).bandwidth; }
 
-void send_through_host(Cluster& cluster) {
+void take_rate_on_pcie(Cluster& cluster) {
   static const std::string kIntra = "intra_bandwidth";
   // The generation may follow from the bandwidth.
   const GpuGeneration gpu = gpu_generation_of(cluster);
-  const double deviation =
-      in_pcie_5(cluster) ? kThroughHostOfPcie5Deviation : kThroughHostDeviation;
-  cluster.intra.bandwidth = std::min(cluster.intra.bandwidth, rate_through_host(cluster));
+  const RateOnPcie rate = rate_of_machines(cluster);
+  cluster.intra.bandwidth = rate.bandwidth;
+  drop_deviation(cluster, kIntra);
+  cluster.deviations.push_back({kIntra, rate.deviation});
+  if (gpu_generation_of(cluster) != gpu) cluster.gpu_generation = gpu;
+}
+
+void send_through_host(Cluster& cluster) {
+  const BytesPerSecond most = cluster.intra.bandwidth;
+  take_rate_on_pcie(cluster);
+  cluster.intra.bandwidth = std::min(most, cluster.intra.bandwidth);
   cluster.intra.latency = std::max(cluster.intra.latency, kPcieStep);
   cluster.nvlink_sharp = YesNo::No;
-  drop_deviation(cluster, kIntra);
-  cluster.deviations.push_back({kIntra, deviation});
-  if (gpu_generation_of(cluster) != gpu) cluster.gpu_generation = gpu;
 }
 
 NetworkKind network_kind_of(const Cluster& cluster) {

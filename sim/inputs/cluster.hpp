@@ -238,19 +238,26 @@ bool has_peer_to_peer(const Cluster& cluster);
 /// A ring step over PCIe in NCCL's own model (src/graph/tuning.cc).
 inline constexpr Seconds kPcieStep{5.7e-6};
 
+/// What a slot of PCIe 3.0 carries, in NCCL's own model (PCI_BW of src/graph/topo.h).
+inline constexpr BytesPerSecond kPcie3Slot{12e9};
+
 /// Forgets how far off a property's value may be: another value is in its place.
 void drop_deviation(Cluster& cluster, std::string_view property);
 
 /// Whether the cluster's GPUs stand in slots of PCIe 5.0: Hopper, Blackwell, CDNA 3 and later.
 bool in_pcie_5(const Cluster& cluster);
 
-/// The bandwidth between GPUs of a node without peer-to-peer, through the host's memory, that
-/// machines reach in the mean: 4.2 GB/s, and 20 on PCIe 5.0 (`in_pcie_5`).
-BytesPerSecond rate_through_host(const Cluster& cluster);
+/// The bandwidth between GPUs of a node on PCIe that machines reach in the mean: 6.7 GB/s, and 4.2
+/// without peer-to-peer, through the host's memory. On PCIe 5.0 (`in_pcie_5`) it is 19 and 20.
+BytesPerSecond rate_on_pcie(const Cluster& cluster);
+
+/// Gives the links inside nodes `rate_on_pcie`. Nobody measured this machine, so the bandwidth has
+/// a deviation.
+void take_rate_on_pcie(Cluster& cluster);
 
 /// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's
-/// memory, at `rate_through_host` or less. A step is one over PCIe, and the NVLink switch adds up
-/// nothing. Nobody measured this machine, so the bandwidth has a deviation.
+/// memory, at `rate_on_pcie` or less. A step is one over PCIe, and the NVLink switch adds up
+/// nothing.
 void send_through_host(Cluster& cluster);
 
 /// The generation of a GPU by its name, like "a100-80gb"; Unknown for one that NCCL's tables have

@@ -7,6 +7,7 @@
 #include "sim/forecast/request.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cost_table.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
 
@@ -61,15 +62,14 @@ TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "
   CHECK(inside("dgx-1-v100", {disabled}).intra.bandwidth.value == 4.2e9);
   CHECK(inside("dgx-h100", {disabled}).intra.bandwidth.value == 20e9);
   CHECK(inside("dgx-h100", {disabled}).nvlink_sharp == YesNo::No);
-  // 12 GB/s of PCIe 3.0 lie below what hosts with PCIe 5.0 reach.
-  CHECK(inside("10gbe", {disabled, {"gpu", "rtx-5090"}}).intra.bandwidth.value == 12e9);
   // NVLinks stay where only PCIe is left out.
   const ClusterProperty nvlink{"nccl_settings", "NCCL_P2P_LEVEL=NVL"};
   CHECK(inside("dgx-1-v100", {nvlink}).intra.bandwidth.value == 120e9);
-  CHECK(inside("10gbe", {nvlink}).intra.bandwidth.value == 4.2e9);
+  const ClusterProperty four{"gpus_per_node", "4"};
+  CHECK(inside("10gbe", {four, nvlink}).intra.bandwidth.value == 4.2e9);
   // The drivers of GeForce cards have none over PCIe; those of an L40S do.
-  CHECK(inside("10gbe", {{"gpu", "rtx-3090"}}).intra.bandwidth.value == 4.2e9);
-  CHECK(inside("10gbe", {{"gpu", "l40s"}}).intra.bandwidth.value == 12e9);
+  CHECK(inside("10gbe", {four, {"gpu", "rtx-3090"}}).intra.bandwidth.value == 4.2e9);
+  CHECK(inside("10gbe", {four, {"gpu", "l40s"}}).intra.bandwidth.value == 6.7e9);
   // A number that somebody says holds. So does that of a file of such cards.
   CHECK(inside("dgx-a100", {disabled, {"intra_bandwidth", "13GBps"}}).intra.bandwidth.value ==
         13e9);
@@ -77,6 +77,33 @@ TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "
   CHECK(inside("rtx-4090-8gpu", {{"gpu", "rtx-5090"}}).intra.bandwidth.value == 20e9);
   CHECK(inside("rtx-4090-8gpu", {{"gpu", "rtx-5090"}, {"intra_bandwidth", "9GBps"}})
             .intra.bandwidth.value == 9e9);
+}
+
+// Machines on PCIe reach 6.7 GB/s where drivers permit peer-to-peer, 19 on PCIe 5.0: no NVLink.
+TEST_CASE("a bandwidth of PCIe that nobody measured follows the GPU", "[shared]") {
+  const auto rate = [](const std::string& cluster, const std::vector<ClusterProperty>& changed) {
+    return inside(cluster, changed).intra.bandwidth.value;
+  };
+  const ClusterProperty four{"gpus_per_node", "4"};
+  CHECK(rate("25gbe", {four}) == 6.7e9);
+  CHECK(rate("25gbe", {four, {"gpu", "h100"}}) == 19e9);
+  CHECK_FALSE(joined_by_nvlink(inside("25gbe", {four, {"gpu", "h100"}})));
+  CHECK(rate("25gbe", {four, {"gpu", "rtx-5090"}}) == 20e9);
+  CHECK(rate("25gbe", {four, {"gpu", "rtx-3090"}}) == 4.2e9);
+  // To its NIC a GPU alone has its slot, of 12 GB/s and more.
+  CHECK(rate("25gbe", {}) == 12e9);
+  CHECK(rate("25gbe", {{"gpu", "rtx-3090"}}) == 12e9);
+  CHECK(rate("25gbe", {{"intra_bandwidth", "9GBps"}}) == 9e9);
+  CHECK(rate("rtx-4090-8gpu", {{"gpu", "rtx-a6000"}}) == 6.7e9);
+  CHECK(rate("rtx-4090-8gpu", {{"gpu", "rtx-a6000"}, {"intra_bandwidth", "9GBps"}}) == 9e9);
+  CHECK(rate("dgx-a100", {{"gpu", "rtx-a6000"}}) == rate("dgx-a100", {}));
+  // A guess of NVLinks stays one.
+  const TemporaryFolder folder;
+  const std::string nvlinks = folder.write(
+      "nvlinks.csv",
+      "property,value,source,deviation\nnodes,2,x,\ngpus_per_node,4,x,\nnic_bandwidth,12GBps,x,\n"
+      "nic_latency,5us,x,\nintra_bandwidth,230GBps,x,20%\nintra_latency,3us,x,\n");
+  CHECK(rate(nvlinks, {{"gpu", "h100"}}) == 230e9);
 }
 
 // A bandwidth and a latency hold if somebody says them. All else is as without peer-to-peer: no

@@ -18,14 +18,20 @@ Cluster cluster_named(const std::string& name) {
 
 }  // namespace
 
-// Two hosts between which NCCL counts on 10 and 16 GB/s: what machines reach lies below both.
-TEST_CASE("a PCIe server without peer-to-peer has what such machines reach", "[data]") {
+// NCCL counts on 12 GB/s of a slot, and on 10 and 16 between the sockets of the last two: what
+// machines reach lies below all of them.
+TEST_CASE("GPUs on PCIe that nobody measured have what such machines reach", "[data]") {
+  for (const char* name : {"1gbe", "10gbe", "25gbe", "100gbe", "ib-56g", "ib-100g"}) {
+    const Cluster cluster = cluster_named(name);
+    CHECK(cluster.intra.bandwidth == BytesPerSecond{6.7e9});
+    CHECK(cluster.intra.bandwidth == rate_on_pcie(cluster));
+  }
   const Cluster intel = cluster_named("rtx-4090-8gpu");
   const Cluster amd = cluster_named("rtx-4090-8gpu-epyc");
   CHECK(intel.host_cpu == HostCpu::Intel);
   CHECK(amd.host_cpu == HostCpu::Amd);
   for (const Cluster& cluster : {intel, amd})
-    CHECK(cluster.intra.bandwidth == rate_through_host(cluster));
+    CHECK(cluster.intra.bandwidth == rate_on_pcie(cluster));
 }
 
 // Vendors state the whole network of a node, nominal, in Gbit/s. A file has what NCCL makes of each
