@@ -192,27 +192,25 @@ void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
   gpu_of(cluster, *others.parsed(others.read(kDevices, "devices"), load_devices));
 }
 
-/// True if the GPUs of a node are on PCIe, and nobody measured what they reach there.
-bool guesses_pcie(const Cluster& cluster) {
-  return !joined_by_nvlink(cluster) && std::ranges::any_of(cluster.deviations, [](const auto& its) {
-    return its.property == "intra_bandwidth";
-  });
-}
-
-/// Sends through the host's memory where the changes end peer-to-peer. What they say of the link
-/// itself holds. A bandwidth of PCIe that nobody measured is the usual one of the GPU's slot.
-void follow_peer_to_peer(Cluster& cluster, const Cluster& of_file, const Request& request) {
+/// The links inside nodes that the changes leave. A guess becomes what machines with such GPUs
+/// reach. Where the changes end peer-to-peer, GPUs send through the host's memory. Numbers that
+/// somebody types hold.
+void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request& request) {
+  const auto typed = [&](std::string_view name) {
+    return std::ranges::any_of(request.changed,
+                               [&](const auto& property) { return property.name == name; });
+  };
   Cluster on_its_link = cluster;
   // MPI and Gloo do not read NCCL's settings.
   if (const auto ruled = find_ruled(request.collective); ruled && ruled->library != nullptr)
     on_its_link.nccl_settings = {};
-  const bool typed = cluster.intra.bandwidth != of_file.intra.bandwidth;
-  if (!typed && guesses_pcie(of_file) && rate_on_pcie(on_its_link) != rate_on_pcie(of_file)) {
-    take_rate_on_pcie(on_its_link);
+  if (guesses_pcie(of_file) && !typed("intra_bandwidth")) {
+    if (cluster.ranks() > cluster.nodes) take_rate_on_pcie(on_its_link);
     on_its_link.nccl_settings = cluster.nccl_settings;
     cluster = std::move(on_its_link);
     return;
   }
+  if (!typed("gpu") && !typed("nccl_settings")) return;
   if (has_peer_to_peer(on_its_link) || !has_peer_to_peer(of_file)) return;
   on_its_link.intra = of_file.intra;
   if (has_peer_to_peer(on_its_link)) return;
@@ -245,10 +243,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   if (const GpuGeneration its = generation_named(cluster.gpu);
       changes("gpu") && !changes("gpu_generation") && its != GpuGeneration::Unknown)
     cluster.gpu_generation = its;
-  if (changes("gpu") || changes("nccl_settings")) follow_peer_to_peer(cluster, of_file, request);
-  // A guess says what GPUs of a node reach between each other. Alone a GPU has its slot.
-  if (cluster.ranks() == cluster.nodes && guesses_pcie(cluster) && !changes("intra_bandwidth"))
-    cluster.intra.bandwidth = std::max(cluster.intra.bandwidth, kPcie3Slot);
+  settle_links_inside(cluster, of_file, request);
   if (!changes("nics_per_node")) cluster.nics_per_node = of_file.nics_near(cluster.gpus_per_node);
   require_possible(cluster);
   return cluster;

@@ -141,16 +141,14 @@ struct RateOnPcie {
 /// each: platforms/README.md. Up to PCIe 4.0 no host, slot or number of GPUs sorts them. Without
 /// peer-to-peer 18 have the geometric mean 4.2 and lie 83 % apart. 15 with cards whose driver
 /// permits it have the median 6.7: there too NCCL often sends through the host. On PCIe 5.0 6
-/// without it say 20; 6 with it reach 19 to 41 GB/s, of which the least is taken: 20 and more count
-/// as NVLink.
+/// without it have 20, and 6 with it 19 to 41; 20 and more would count as NVLink.
 constexpr RateOnPcie kThroughHost{BytesPerSecond{4.2e9}, 0.83};
-constexpr RateOnPcie kThroughHostOfPcie5{BytesPerSecond{20e9}, 0.6};
-constexpr RateOnPcie kDirect{BytesPerSecond{6.7e9}, 0.9};
-constexpr RateOnPcie kDirectOfPcie5{BytesPerSecond{19e9}, 0.6};
+constexpr RateOnPcie kPermitted{BytesPerSecond{6.7e9}, 0.9};
+constexpr RateOnPcie kOnPcie5{BytesPerSecond{19e9}, 0.6};
 
 RateOnPcie rate_of_machines(const Cluster& cluster) {
-  if (has_peer_to_peer(cluster)) return in_pcie_5(cluster) ? kDirectOfPcie5 : kDirect;
-  return in_pcie_5(cluster) ? kThroughHostOfPcie5 : kThroughHost;
+  if (in_pcie_5(cluster)) return kOnPcie5;
+  return has_peer_to_peer(cluster) ? kPermitted : kThroughHost;
 }
 
 }  // namespace
@@ -182,6 +180,18 @@ void drop_deviation(Cluster& cluster, std::string_view property) {
 }
 
 BytesPerSecond rate_on_pcie(const Cluster& cluster) { return rate_of_machines(cluster).bandwidth; }
+
+bool guesses_pcie(const Cluster& cluster) {
+  const BytesPerSecond its = cluster.intra.bandwidth;
+  return (its == kPcie3Slot || its == rate_on_pcie(cluster)) &&
+         std::ranges::any_of(cluster.deviations, [](const auto& deviation) {
+           return deviation.property == "intra_bandwidth";
+         });
+}
+
+void settle_pcie(Cluster& cluster) {
+  if (cluster.ranks() > cluster.nodes && guesses_pcie(cluster)) take_rate_on_pcie(cluster);
+}
 
 void take_rate_on_pcie(Cluster& cluster) {
   static const std::string kIntra = "intra_bandwidth";

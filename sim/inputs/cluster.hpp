@@ -238,7 +238,7 @@ bool has_peer_to_peer(const Cluster& cluster);
 /// A ring step over PCIe in NCCL's own model (src/graph/tuning.cc).
 inline constexpr Seconds kPcieStep{5.7e-6};
 
-/// What a slot of PCIe 3.0 carries, in NCCL's own model (PCI_BW of src/graph/topo.h).
+/// Bandwidth of a PCIe 3.0 slot in NCCL's own model (PCI_BW of src/graph/topo.h).
 inline constexpr BytesPerSecond kPcie3Slot{12e9};
 
 /// Forgets how far off a property's value may be: another value is in its place.
@@ -247,12 +247,19 @@ void drop_deviation(Cluster& cluster, std::string_view property);
 /// Whether the cluster's GPUs stand in slots of PCIe 5.0: Hopper, Blackwell, CDNA 3 and later.
 bool in_pcie_5(const Cluster& cluster);
 
-/// The bandwidth between GPUs of a node on PCIe that machines reach in the mean: 6.7 GB/s, and 4.2
-/// without peer-to-peer, through the host's memory. On PCIe 5.0 (`in_pcie_5`) it is 19 and 20.
+/// The bandwidth that machines reach between GPUs of a node on PCIe: 6.7 GB/s, 4.2 without
+/// peer-to-peer, through the host's memory, and 19 on PCIe 5.0 (`in_pcie_5`).
 BytesPerSecond rate_on_pcie(const Cluster& cluster);
 
-/// Gives the links inside nodes `rate_on_pcie`. Nobody measured this machine, so the bandwidth has
-/// a deviation.
+/// True if the bandwidth inside nodes is a guess of ours: a slot's or `rate_on_pcie`, with a
+/// deviation.
+bool guesses_pcie(const Cluster& cluster);
+
+/// Several GPUs of a node have `rate_on_pcie` in the place of a guess, and its deviation. A GPU
+/// alone keeps the guess: it has its slot to itself. To call where the layout has changed.
+void settle_pcie(Cluster& cluster);
+
+/// Gives the links inside nodes `rate_on_pcie` and its deviation.
 void take_rate_on_pcie(Cluster& cluster);
 
 /// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's

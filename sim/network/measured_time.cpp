@@ -48,6 +48,7 @@ Cluster described_on(const Cluster& cluster, int nodes, int gpus) {
   described.eager_limit = cluster.eager_limit;
   described.reduction_bandwidth = cluster.reduction_bandwidth;
   described.lay_out_ranks();
+  settle_pcie(described);
   return described;
 }
 

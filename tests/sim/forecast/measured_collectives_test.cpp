@@ -54,6 +54,24 @@ TEST_CASE("a collective alone takes its measured time in every engine", "[measur
   }
 }
 
+// Two GPUs of a node then have 6.7 GB/s in place of 12, below the NIC's 10.
+TEST_CASE("so does one of several GPUs whose links inside nodes are a guess",
+          "[measured_collectives]") {
+  Given given;
+  for (const char* gpus : {"1", "2"}) {
+    Request request = given.request(Bytes{26214400});
+    request.cluster = given.folder.write(
+        "guess.csv", "property,value,source,deviation\nnodes,4,x,\ngpus_per_node," +
+                         std::string(gpus) +
+                         ",x,\nnic_bandwidth,10GBps,x,\nnic_latency,5us,x,\n"
+                         "intra_bandwidth,12GBps,x,45%\nnetwork_kind,infiniband,x,\n"
+                         "measured_collectives,times.csv,x,\n");
+    request.changed = {{"gpus_per_node", "2"}};
+    CHECK(make_scenario(request, given.files).cluster.intra.bandwidth == BytesPerSecond{6.7e9});
+    CHECK(given.seconds(request, *find_engine("analytic")) == Approx(0.1).epsilon(1e-3));
+  }
+}
+
 // A ring for each NIC shares links inside nodes. The closed form counts the most loaded link, but
 // messages one by one leave gaps to each other: 8 MiB take 183 us so, and 210 us by the formula.
 TEST_CASE("so does one whose messages are faster one by one than in the closed form",
