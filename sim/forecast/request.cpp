@@ -192,25 +192,30 @@ void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
   gpu_of(cluster, *others.parsed(others.read(kDevices, "devices"), load_devices));
 }
 
+/// True if the request changes the property, and not only some nodes'.
+bool changes_everywhere(const Request& request, std::string_view name) {
+  return std::ranges::any_of(request.changed,
+                             [&](const auto& property) { return property.name == name; });
+}
+
 /// The links inside nodes that the changes leave. A guess becomes what machines with such GPUs
 /// reach. Where the changes end peer-to-peer, GPUs send through the host's memory. Numbers that
 /// somebody types hold.
 void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request& request) {
-  const auto typed = [&](std::string_view name) {
-    return std::ranges::any_of(request.changed,
-                               [&](const auto& property) { return property.name == name; });
-  };
+  const bool guessed = guesses_pcie(of_file) && !changes_everywhere(request, "intra_bandwidth");
+  if (!guessed && !changes_everywhere(request, "gpu") &&
+      !changes_everywhere(request, "nccl_settings"))
+    return;
   Cluster on_its_link = cluster;
   // MPI and Gloo do not read NCCL's settings.
   if (const auto ruled = find_ruled(request.collective); ruled && ruled->library != nullptr)
     on_its_link.nccl_settings = {};
-  if (guesses_pcie(of_file) && !typed("intra_bandwidth")) {
+  if (guessed) {
     if (cluster.ranks() > cluster.nodes) take_rate_on_pcie(on_its_link);
     on_its_link.nccl_settings = cluster.nccl_settings;
     cluster = std::move(on_its_link);
     return;
   }
-  if (!typed("gpu") && !typed("nccl_settings")) return;
   if (has_peer_to_peer(on_its_link) || !has_peer_to_peer(of_file)) return;
   on_its_link.intra = of_file.intra;
   if (has_peer_to_peer(on_its_link)) return;
@@ -234,17 +239,15 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
       throw ValueError(property.name + ": " + error.what());
     }
   }
-  const auto changes = [&](std::string_view name) {
-    return std::any_of(request.changed.begin(), request.changed.end(),
-                       [&](const ClusterProperty& property) { return property.name == name; });
-  };
-  if (changes("gpu")) require_known_gpu(cluster, files);
+  if (changes_everywhere(request, "gpu")) require_known_gpu(cluster, files);
   // Another GPU in the place of the file's is of its own generation.
   if (const GpuGeneration its = generation_named(cluster.gpu);
-      changes("gpu") && !changes("gpu_generation") && its != GpuGeneration::Unknown)
+      changes_everywhere(request, "gpu") && !changes_everywhere(request, "gpu_generation") &&
+      its != GpuGeneration::Unknown)
     cluster.gpu_generation = its;
   settle_links_inside(cluster, of_file, request);
-  if (!changes("nics_per_node")) cluster.nics_per_node = of_file.nics_near(cluster.gpus_per_node);
+  if (!changes_everywhere(request, "nics_per_node"))
+    cluster.nics_per_node = of_file.nics_near(cluster.gpus_per_node);
   require_possible(cluster);
   return cluster;
 }

@@ -141,7 +141,7 @@ struct RateOnPcie {
 /// each: platforms/README.md. Up to PCIe 4.0 no host, slot or number of GPUs sorts them. Without
 /// peer-to-peer 18 have the geometric mean 4.2 and lie 83 % apart. 15 with cards whose driver
 /// permits it have the median 6.7: there too NCCL often sends through the host. On PCIe 5.0 6
-/// without it have 20, and 6 with it 19 to 41; 20 and more would count as NVLink.
+/// without it have 20, and 5 with it 19 to 41; 20 and more would count as NVLink.
 constexpr RateOnPcie kThroughHost{BytesPerSecond{4.2e9}, 0.83};
 constexpr RateOnPcie kPermitted{BytesPerSecond{6.7e9}, 0.9};
 constexpr RateOnPcie kOnPcie5{BytesPerSecond{19e9}, 0.6};

@@ -108,10 +108,10 @@ inline bool is_for_judging(const std::string& stack) {
   return stack.find(kWithout) != std::string::npos;
 }
 
-/// Size, as nccl-tests counts it, from which bandwidth decides a collective's time, not latency.
-/// A term's deviation is at most this: a figure that is off by a factor of 20 says nothing.
+/// A term's deviation is at most this, in logarithms:
+/// a figure that is off by a factor of 20 says nothing.
 inline constexpr double kMostTermDeviation = 3;
-
+/// Size, as nccl-tests counts it, from which bandwidth decides a collective's time, not latency.
 inline constexpr Bytes kSmallCollective{1 << 20};
 
 struct Stack {

@@ -33,9 +33,6 @@ struct NetworkFacts {
   ImportNotes notes;
 };
 
-/// A PCIe slot of the third generation with 16 lanes, as NCCL counts it (src/graph/topo.h).
-inline constexpr double kPcieRate = 12e9;
-
 /// Bytes by which a file is recognised.
 inline constexpr std::size_t kNetworkHead = std::size_t{1} << 16;
 

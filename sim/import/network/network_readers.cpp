@@ -76,7 +76,7 @@ constexpr double kRccls4Rings = 144e9;
 /// NVLinks as NCCL counts them (src/graph/topo.h), AMD's links as RCCL does, or a PCIe slot of the
 /// third generation.
 BytesPerSecond inside_of(const std::string& device) {
-  if (!has_nvlink(device)) return {kPcieRate};
+  if (!has_nvlink(device)) return kPcie3Slot;
   switch (generation_of(device)) {
     case GpuGeneration::Blackwell:
       return {721.8e9};
@@ -114,7 +114,7 @@ BytesPerSecond nvlink_of(GpuGeneration generation) {
 /// Links inside a node: by the matrix of `nvidia-smi topo -m` where there is one.
 BytesPerSecond inside_by(const NetworkFacts& facts) {
   if (!facts.nvlinks) return inside_of(facts.device);
-  if (*facts.nvlinks == 0) return {kPcieRate};
+  if (*facts.nvlinks == 0) return kPcie3Slot;
   return {*facts.nvlinks * nvlink_of(nvlink_generation(facts)).value};
 }
 

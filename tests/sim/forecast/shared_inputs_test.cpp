@@ -62,6 +62,8 @@ TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "
   CHECK(inside("dgx-1-v100", {disabled}).intra.bandwidth.value == 4.2e9);
   CHECK(inside("dgx-h100", {disabled}).intra.bandwidth.value == 19e9);
   CHECK(inside("dgx-h100", {disabled}).nvlink_sharp == YesNo::No);
+  // A GPU alone has its slot, whatever it is.
+  CHECK(inside("10gbe", {disabled, {"gpu", "rtx-5090"}}).intra.bandwidth.value == 12e9);
   // NVLinks stay where only PCIe is left out.
   const ClusterProperty nvlink{"nccl_settings", "NCCL_P2P_LEVEL=NVL"};
   CHECK(inside("dgx-1-v100", {nvlink}).intra.bandwidth.value == 120e9);
