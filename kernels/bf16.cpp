@@ -6,7 +6,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Bf16>();
+constexpr Packing bf16_packing = packing_of<PackRule::Bf16>();
 
 }  // namespace
 
@@ -17,7 +17,7 @@ extern constinit const Compressor bf16{
     .aggregation = Aggregation::AllReduce,
     .source = "Kalamkar et al., arXiv 1905.12322; PyTorch bf16_compress_hook",
     .feedback = false,
-    .packing = &packing,
+    .packing = &bf16_packing,
 };
 
 }  // namespace gradcast::compressors

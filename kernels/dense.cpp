@@ -4,8 +4,8 @@
 namespace gradcast::compressors {
 namespace {
 
-Encoded encode(std::span<const float> gradient, std::span<float> residual,
-               const Selection& selection, const SparseOutput& output) {
+Encoded dense_encode(std::span<const float> gradient, std::span<float> residual,
+                     const Selection& selection, const SparseOutput& output) {
   require_mode("dense", false, selection.mode);
   return encode_by(gradient, residual, selection, output,
                    [&](std::span<float> u) { return emit(u, output, all_from(0)); });
@@ -22,7 +22,7 @@ extern constinit const Compressor dense{
     .two_modes = false,
     .exact_count = false,
     .rule = Rule::Everything,
-    .encode = encode,
+    .encode = dense_encode,
 };
 
 }  // namespace gradcast::compressors

@@ -34,8 +34,8 @@ Key least_that_passes(std::span<const float> u, const Selection& selection) {
   return std::min(paper ? threshold : threshold + 1, kInfinityKey);
 }
 
-Encoded encode(std::span<const float> gradient, std::span<float> residual,
-               const Selection& selection, const SparseOutput& output) {
+Encoded dgc_encode(std::span<const float> gradient, std::span<float> residual,
+                   const Selection& selection, const SparseOutput& output) {
   require_mode("dgc", true, selection.mode);
   return encode_by(gradient, residual, selection, output, [&](std::span<float> u) {
     const Key least = least_that_passes(u, selection);
@@ -55,7 +55,7 @@ extern constinit const Compressor dgc{
     .two_modes = true,
     .exact_count = false,
     .rule = Rule::Dgc,
-    .encode = encode,
+    .encode = dgc_encode,
 };
 
 }  // namespace gradcast::compressors

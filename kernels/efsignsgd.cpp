@@ -5,7 +5,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Efsignsgd>();
+constexpr Packing efsignsgd_packing = packing_of<PackRule::Efsignsgd>();
 
 }  // namespace
 
@@ -15,7 +15,7 @@ extern constinit const Compressor efsignsgd{
     .family = Family::Quantiser,
     .aggregation = Aggregation::AllGather,
     .source = "Karimireddy et al., ICML 2019",
-    .packing = &packing,
+    .packing = &efsignsgd_packing,
 };
 
 }  // namespace gradcast::compressors

@@ -6,7 +6,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Fp16>();
+constexpr Packing fp16_packing = packing_of<PackRule::Fp16>();
 
 }  // namespace
 
@@ -17,7 +17,7 @@ extern constinit const Compressor fp16{
     .aggregation = Aggregation::AllReduce,
     .source = "Micikevicius et al., ICLR 2018; PyTorch fp16_compress_hook",
     .feedback = false,
-    .packing = &packing,
+    .packing = &fp16_packing,
 };
 
 }  // namespace gradcast::compressors

@@ -20,8 +20,8 @@ float first_threshold(const Moments& moments, const Selection& selection, std::i
   return static_cast<float>(mean + gaussian_deviations(selection, elements) * std::sqrt(variance));
 }
 
-Encoded encode(std::span<const float> gradient, std::span<float> residual,
-               const Selection& selection, const SparseOutput& output) {
+Encoded gaussian_encode(std::span<const float> gradient, std::span<float> residual,
+                        const Selection& selection, const SparseOutput& output) {
   require_mode("gaussian", true, selection.mode);
   return encode_by(gradient, residual, selection, output, [&](std::span<float> u) {
     const Moments moments = moments_of(u, MomentsOf::Values);
@@ -54,7 +54,7 @@ extern constinit const Compressor gaussian{
     .two_modes = true,
     .exact_count = false,
     .rule = Rule::Gaussian,
-    .encode = encode,
+    .encode = gaussian_encode,
 };
 
 }  // namespace gradcast::compressors

@@ -7,7 +7,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Int8>();
+constexpr Packing int8_packing = packing_of<PackRule::Int8>();
 
 }  // namespace
 
@@ -22,7 +22,7 @@ extern constinit const Compressor int8{
                   .usual = 256,
                   .least = 32,
                   .most = 65536},
-    .packing = &packing,
+    .packing = &int8_packing,
 };
 
 }  // namespace gradcast::compressors

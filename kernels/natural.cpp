@@ -6,7 +6,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Natural>(true);
+constexpr Packing natural_packing = packing_of<PackRule::Natural>(true);
 
 }  // namespace
 
@@ -17,7 +17,7 @@ extern constinit const Compressor natural{
     .aggregation = Aggregation::AllGather,
     .source = "Horvath et al., arXiv 1905.10988",
     .feedback = false,
-    .packing = &packing,
+    .packing = &natural_packing,
 };
 
 }  // namespace gradcast::compressors

@@ -6,7 +6,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Onebit>();
+constexpr Packing onebit_packing = packing_of<PackRule::Onebit>();
 
 }  // namespace
 
@@ -16,7 +16,7 @@ extern constinit const Compressor onebit{
     .family = Family::Quantiser,
     .aggregation = Aggregation::AllGather,
     .source = "Seide et al., Interspeech 2014",
-    .packing = &packing,
+    .packing = &onebit_packing,
 };
 
 }  // namespace gradcast::compressors

@@ -7,9 +7,9 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Levels levels = levels_of<PackRule::Qsgd>();
+constexpr Levels qsgd_levels = levels_of<PackRule::Qsgd>();
 
-constexpr Packing packing = packing_of<PackRule::Qsgd>(true, 0, &levels);
+constexpr Packing qsgd_packing = packing_of<PackRule::Qsgd>(true, 0, &qsgd_levels);
 
 }  // namespace
 
@@ -25,7 +25,7 @@ extern constinit const Compressor qsgd{
                   .least = 1,
                   .most = 32767},
     .feedback = false,
-    .packing = &packing,
+    .packing = &qsgd_packing,
 };
 
 }  // namespace gradcast::compressors

@@ -6,8 +6,8 @@
 namespace gradcast::compressors {
 namespace {
 
-Encoded encode(std::span<const float> gradient, std::span<float> residual,
-               const Selection& selection, const SparseOutput& output) {
+Encoded randk_encode(std::span<const float> gradient, std::span<float> residual,
+                     const Selection& selection, const SparseOutput& output) {
   require_mode("randk", false, selection.mode);
   return encode_by(gradient, residual, selection, output, [&](std::span<float> u) {
     std::vector<Key> keys(u.size());
@@ -31,7 +31,7 @@ extern constinit const Compressor randk{
     .exact_count = true,
     .shared_seed = true,
     .rule = Rule::Randk,
-    .encode = encode,
+    .encode = randk_encode,
 };
 
 }  // namespace gradcast::compressors

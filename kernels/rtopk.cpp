@@ -5,8 +5,8 @@
 namespace gradcast::compressors {
 namespace {
 
-Encoded encode(std::span<const float> gradient, std::span<float> residual,
-               const Selection& selection, const SparseOutput& output) {
+Encoded rtopk_encode(std::span<const float> gradient, std::span<float> residual,
+                     const Selection& selection, const SparseOutput& output) {
   require_mode("rtopk", false, selection.mode);
   return encode_by(gradient, residual, selection, output, [&](std::span<float> u) {
     const std::int64_t r = rtopk_candidates(selection, static_cast<std::int64_t>(u.size()));
@@ -37,7 +37,7 @@ extern constinit const Compressor rtopk{
     .two_modes = false,
     .exact_count = true,
     .rule = Rule::Rtopk,
-    .encode = encode,
+    .encode = rtopk_encode,
 };
 
 }  // namespace gradcast::compressors

@@ -7,7 +7,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Signsgd>();
+constexpr Packing signsgd_packing = packing_of<PackRule::Signsgd>();
 
 }  // namespace
 
@@ -18,7 +18,7 @@ extern constinit const Compressor signsgd{
     .aggregation = Aggregation::AllGather,
     .source = "Bernstein et al., ICML 2018",
     .feedback = false,
-    .packing = &packing,
+    .packing = &signsgd_packing,
 };
 
 }  // namespace gradcast::compressors

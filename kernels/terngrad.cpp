@@ -7,9 +7,9 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Levels levels = levels_of<PackRule::Terngrad>();
+constexpr Levels terngrad_levels = levels_of<PackRule::Terngrad>();
 
-constexpr Packing packing = packing_of<PackRule::Terngrad>(true, 0, &levels);
+constexpr Packing terngrad_packing = packing_of<PackRule::Terngrad>(true, 0, &terngrad_levels);
 
 }  // namespace
 
@@ -26,7 +26,7 @@ extern constinit const Compressor terngrad{
                   .most = 1000,
                   .whole = false},
     .feedback = false,
-    .packing = &packing,
+    .packing = &terngrad_packing,
 };
 
 }  // namespace gradcast::compressors

@@ -8,8 +8,8 @@
 namespace gradcast::compressors {
 namespace {
 
-Encoded encode(std::span<const float> gradient, std::span<float> residual,
-               const Selection& selection, const SparseOutput& output) {
+Encoded threshold_encode(std::span<const float> gradient, std::span<float> residual,
+                         const Selection& selection, const SparseOutput& output) {
   require_mode("threshold", false, selection.mode);
   return noting_unfinite(form_u(gradient, residual), [&](std::span<float> u) {
     return emit(u, output, all_from(least_key_above(selection.threshold)));
@@ -32,7 +32,7 @@ extern constinit const Compressor threshold{
                   .selects = true},
     .exact_count = false,
     .rule = Rule::Threshold,
-    .encode = encode,
+    .encode = threshold_encode,
 };
 
 }  // namespace gradcast::compressors

@@ -5,8 +5,8 @@
 namespace gradcast::compressors {
 namespace {
 
-Encoded encode(std::span<const float> gradient, std::span<float> residual,
-               const Selection& selection, const SparseOutput& output) {
+Encoded topk_encode(std::span<const float> gradient, std::span<float> residual,
+                    const Selection& selection, const SparseOutput& output) {
   require_mode("topk", false, selection.mode);
   return encode_by(gradient, residual, selection, output, [&](std::span<float> u) {
     return emit(u, output, k_largest_magnitudes(u, selection.k));
@@ -23,7 +23,7 @@ extern constinit const Compressor topk{
     .two_modes = false,
     .exact_count = true,
     .rule = Rule::Topk,
-    .encode = encode,
+    .encode = topk_encode,
 };
 
 }  // namespace gradcast::compressors

@@ -24,8 +24,8 @@ Key least_that_passes(std::span<const float> u, const Moments& moments, std::int
   return 0;
 }
 
-Encoded encode(std::span<const float> gradient, std::span<float> residual,
-               const Selection& selection, const SparseOutput& output) {
+Encoded trimmed_encode(std::span<const float> gradient, std::span<float> residual,
+                       const Selection& selection, const SparseOutput& output) {
   require_mode("trimmed", true, selection.mode);
   return encode_by(gradient, residual, selection, output, [&](std::span<float> u) {
     if (selection.mode == Mode::Paper) return emit(u, output, k_largest_magnitudes(u, selection.k));
@@ -44,7 +44,7 @@ extern constinit const Compressor trimmed{
     .two_modes = true,
     .exact_count = false,
     .rule = Rule::Trimmed,
-    .encode = encode,
+    .encode = trimmed_encode,
 };
 
 }  // namespace gradcast::compressors

@@ -9,7 +9,7 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> bruck_all_gather_phases(const RankLayout& layout, const CollectiveLoad& load) {
   const int n = layout.ranks();
   std::vector<Bytes> before(2 * static_cast<std::size_t>(n) + 1);  // contributions, twice around
   for (std::size_t i = 1; i < before.size(); ++i)
@@ -39,7 +39,7 @@ extern constinit const Collective bruck_all_gather{
     .source = "Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8(11), 1997",
     .outcome = Outcome::AllGathered,
     .serves = Aggregation::AllGather,
-    .phases = phases,
+    .phases = bruck_all_gather_phases,
 };
 
 }  // namespace gradcast::collectives

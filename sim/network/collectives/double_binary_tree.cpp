@@ -19,7 +19,7 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> double_binary_tree_phases(const RankLayout& layout, const CollectiveLoad& load) {
   return up_and_down(double_tree(layout.ranks()), 2, load.payload);
 }
 
@@ -31,7 +31,7 @@ extern constinit const Collective double_binary_tree{
     .source = "Sanders, Speck and Träff, Parallel Comput. 35(12), 2009; NCCL's Tree",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = double_binary_tree_phases,
 };
 
 }  // namespace gradcast::collectives

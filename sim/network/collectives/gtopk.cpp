@@ -8,7 +8,7 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> gtopk_phases(const RankLayout& layout, const CollectiveLoad& load) {
   // Upwards there is a barrier before every level in the authors' program. Downwards it is a
   // broadcast of MPI's.
   return up_and_down_binomial(layout.ranks(), load.payload);
@@ -24,7 +24,7 @@ extern constinit const Collective gtopk{
     .serves = Aggregation::AllGather,
     .sparse = true,
     .needs_exact_count = true,
-    .phases = phases,
+    .phases = gtopk_phases,
 };
 
 }  // namespace gradcast::collectives

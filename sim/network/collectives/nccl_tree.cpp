@@ -18,7 +18,7 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> nccl_tree_phases(const RankLayout& layout, const CollectiveLoad& load) {
   const int channels = layout.most_gpus();
   // The rank at a place of a channel's chain.
   const auto member = [&](int node, int channel, int place) {
@@ -56,7 +56,7 @@ extern constinit const Collective nccl_tree{
     .source = "NCCL's Tree: src/graph/trees.cc, src/graph/connect.cc",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = nccl_tree_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -13,11 +13,11 @@ namespace {
 // Every rank talks to every other, so descriptions grow with the square: here to 2 x 256 MiB.
 constexpr int kMostWorkers = 4096;
 
-enum class Direction { Push, Pull };
+enum class Transfer { Push, Pull };
 
-Phase round(const RankLayout& layout, Bytes payload, Direction direction) {
+Phase round(const RankLayout& layout, Bytes payload, Transfer transfer) {
   const int n = layout.ranks();
-  const bool push = direction == Direction::Push;
+  const bool push = transfer == Transfer::Push;
   Phase phase{.reducing_rounds = push ? 1 : 0, .rotational = layout.even()};
   phase.messages.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(n - 1));
   for (int from = 0; from < n; ++from)
@@ -26,15 +26,15 @@ Phase round(const RankLayout& layout, Bytes payload, Direction direction) {
   return phase;
 }
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> parameter_server_phases(const RankLayout& layout, const CollectiveLoad& load) {
   if (layout.ranks() > kMostWorkers)
     throw ValueError("parameter-server goes up to " + std::to_string(kMostWorkers) +
                      " ranks, and here are " + std::to_string(layout.ranks()) +
                      "; use ring-all-reduce");
   std::vector<Phase> phases;
   if (layout.ranks() == 1) return phases;
-  phases.push_back(round(layout, load.payload, Direction::Push));
-  phases.push_back(round(layout, load.payload, Direction::Pull));
+  phases.push_back(round(layout, load.payload, Transfer::Push));
+  phases.push_back(round(layout, load.payload, Transfer::Pull));
   return phases;
 }
 
@@ -46,7 +46,7 @@ extern constinit const Collective parameter_server{
     .source = "Li et al., OSDI 2014; sharded as in Jiang et al. (BytePS), OSDI 2020",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = parameter_server_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -7,7 +7,8 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> rail_ring_all_gather_phases(const RankLayout& layout,
+                                               const CollectiveLoad& load) {
   const Rings rings = rails(layout);
   return turned(layout, rings, contribution_turns(rings, load));
 }
@@ -20,7 +21,7 @@ extern constinit const Collective rail_ring_all_gather{
     .source = "NCCL's Ring on nodes of several NICs: src/graph/search.cc, src/graph/connect.cc",
     .outcome = Outcome::AllGathered,
     .serves = Aggregation::AllGather,
-    .phases = phases,
+    .phases = rail_ring_all_gather_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -12,7 +12,8 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> rail_ring_all_reduce_phases(const RankLayout& layout,
+                                               const CollectiveLoad& load) {
   const Rings rings = rails(layout);
   return turned(layout, rings, reducing_turns(rings, [all = load.payload](int) { return all; }));
 }
@@ -25,7 +26,7 @@ extern constinit const Collective rail_ring_all_reduce{
     .source = "NCCL's Ring on nodes of several NICs: src/graph/search.cc, src/graph/connect.cc",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = rail_ring_all_reduce_phases,
 };
 
 }  // namespace gradcast::collectives

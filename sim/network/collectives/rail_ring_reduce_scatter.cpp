@@ -8,7 +8,8 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> rail_ring_reduce_scatter_phases(const RankLayout& layout,
+                                                   const CollectiveLoad& load) {
   const Rings rings = rails(layout);
   return turned(layout, rings, scattering_turns(rings, [all = load.payload](int) { return all; }));
 }
@@ -21,7 +22,7 @@ extern constinit const Collective rail_ring_reduce_scatter{
     .source = "NCCL's Ring on nodes of several NICs: src/graph/search.cc, src/graph/connect.cc",
     .outcome = Outcome::Scattered,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = rail_ring_reduce_scatter_phases,
 };
 
 }  // namespace gradcast::collectives

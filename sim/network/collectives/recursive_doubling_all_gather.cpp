@@ -8,7 +8,8 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> recursive_doubling_all_gather_phases(const RankLayout& layout,
+                                                        const CollectiveLoad& load) {
   Exchanges exchanges(layout.ranks());
   const int n = exchanges.participants();
   const auto folded = [&](int i) { return load.contribution(exchanges.folded_into(i)); };
@@ -38,7 +39,7 @@ extern constinit const Collective recursive_doubling_all_gather{
     .source = "Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005; MPICH",
     .outcome = Outcome::AllGathered,
     .serves = Aggregation::AllGather,
-    .phases = phases,
+    .phases = recursive_doubling_all_gather_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -8,7 +8,8 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> recursive_doubling_all_reduce_phases(const RankLayout& layout,
+                                                        const CollectiveLoad& load) {
   Exchanges exchanges(layout.ranks());
   const auto all = [&](int) { return load.payload; };
   exchanges.fold_in(Exchanges::Received::Added, all);
@@ -26,7 +27,7 @@ extern constinit const Collective recursive_doubling_all_reduce{
     .source = "Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005; MPICH",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = recursive_doubling_all_reduce_phases,
 };
 
 }  // namespace gradcast::collectives

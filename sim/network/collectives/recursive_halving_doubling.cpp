@@ -21,7 +21,8 @@ Bytes kept(Bytes whole, int i, int distance, int participants) {
   return chunks(whole, first, first + length, participants);
 }
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> recursive_halving_doubling_phases(const RankLayout& layout,
+                                                     const CollectiveLoad& load) {
   Exchanges exchanges(layout.ranks());
   const int n = exchanges.participants();
   const auto all = [&](int) { return load.payload; };
@@ -44,7 +45,7 @@ extern constinit const Collective recursive_halving_doubling{
     .source = "Rabenseifner, ICCS 2004; Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005; MPICH",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = recursive_halving_doubling_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -7,7 +7,7 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> reduce_broadcast_phases(const RankLayout& layout, const CollectiveLoad& load) {
   return up_and_down_binomial(layout.ranks(), load.payload);
 }
 
@@ -19,7 +19,7 @@ extern constinit const Collective reduce_broadcast{
     .source = "Open MPI: ompi/mca/coll/base/coll_base_allreduce.c, nonoverlapping",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = reduce_broadcast_phases,
 };
 
 }  // namespace gradcast::collectives

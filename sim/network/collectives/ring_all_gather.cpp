@@ -7,7 +7,7 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> ring_all_gather_phases(const RankLayout& layout, const CollectiveLoad& load) {
   const Rings ring = ring_of_all(layout);
   return turned(layout, ring, contribution_turns(ring, load));
 }
@@ -22,7 +22,7 @@ extern constinit const Collective ring_all_gather{
         "NCCL's Ring",
     .outcome = Outcome::AllGathered,
     .serves = Aggregation::AllGather,
-    .phases = phases,
+    .phases = ring_all_gather_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -7,7 +7,7 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> ring_all_reduce_phases(const RankLayout& layout, const CollectiveLoad& load) {
   const Rings ring = ring_of_all(layout);
   return turned(layout, ring, reducing_turns(ring, [all = load.payload](int) { return all; }));
 }
@@ -20,7 +20,7 @@ extern constinit const Collective ring_all_reduce{
     .source = "Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2), 2009; NCCL's Ring",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = ring_all_reduce_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -7,7 +7,8 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> ring_reduce_scatter_phases(const RankLayout& layout,
+                                              const CollectiveLoad& load) {
   const Rings ring = ring_of_all(layout);
   return turned(layout, ring, scattering_turns(ring, [all = load.payload](int) { return all; }));
 }
@@ -20,7 +21,7 @@ extern constinit const Collective ring_reduce_scatter{
     .source = "Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2), 2009",
     .outcome = Outcome::Scattered,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = ring_reduce_scatter_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -37,7 +37,8 @@ void append_segments(std::vector<Phase>& phases, const RankLayout& layout, const
   phase.sum = whole * (n - 1);
 }
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> segmented_ring_all_reduce_phases(const RankLayout& layout,
+                                                    const CollectiveLoad& load) {
   std::vector<Phase> phases;
   const Rings ring = ring_of_all(layout);
   if (ring.length == 1) return phases;
@@ -55,7 +56,7 @@ extern constinit const Collective segmented_ring_all_reduce{
     .source = "Open MPI: ompi/mca/coll/base/coll_base_allreduce.c",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = segmented_ring_all_reduce_phases,
 };
 
 }  // namespace gradcast::collectives

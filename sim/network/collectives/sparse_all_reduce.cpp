@@ -25,7 +25,7 @@ Bytes set_bytes(double absent, const CollectiveLoad& load) {
   return std::min(Bytes{std::llround(expected) * load.bytes_per_element}, Bytes{4 * load.elements});
 }
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> sparse_all_reduce_phases(const RankLayout& layout, const CollectiveLoad& load) {
   if (load.elements <= 0) throw std::invalid_argument("sparse-all-reduce needs elements");
   const auto absent_on = [&](int rank) {
     const double selected =
@@ -62,7 +62,7 @@ extern constinit const Collective sparse_all_reduce{
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllGather,
     .sparse = true,
-    .phases = phases,
+    .phases = sparse_all_reduce_phases,
 };
 
 }  // namespace gradcast::collectives

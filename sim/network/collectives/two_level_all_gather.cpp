@@ -8,7 +8,8 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> two_level_all_gather_phases(const RankLayout& layout,
+                                               const CollectiveLoad& load) {
   const Rings inside = rings_inside_nodes(layout, "two-level-all-gather");
   const Rings across = rings_across_nodes(layout, "two-level-all-gather");
   std::vector<Bytes> bundles(static_cast<std::size_t>(inside.length));  // by local index
@@ -33,7 +34,7 @@ extern constinit const Collective two_level_all_gather{
     .source = "Träff, EuroPVM/MPI 2006; the all-gathers of HiTopKComm, Shi et al., MLSys 2021",
     .outcome = Outcome::AllGathered,
     .serves = Aggregation::AllGather,
-    .phases = phases,
+    .phases = two_level_all_gather_phases,
 };
 
 }  // namespace gradcast::collectives

@@ -9,7 +9,8 @@
 namespace gradcast::collectives {
 namespace {
 
-std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+std::vector<Phase> two_level_all_reduce_phases(const RankLayout& layout,
+                                               const CollectiveLoad& load) {
   const Rings inside = rings_inside_nodes(layout, "two-level-all-reduce");
   const Rings across = rings_across_nodes(layout, "two-level-all-reduce");
   const auto all = [all = load.payload](int) { return all; };
@@ -31,7 +32,7 @@ extern constinit const Collective two_level_all_reduce{
     .source = "Jia et al., arXiv:1807.11205; BlueConnect, Cho et al., MLSys 2019",
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
-    .phases = phases,
+    .phases = two_level_all_reduce_phases,
 };
 
 }  // namespace gradcast::collectives
