@@ -73,10 +73,8 @@ bool has_nvlink(const std::string& device) {
 constexpr double kRccls7Links = 336e9;
 constexpr double kRccls4Rings = 144e9;
 
-/// NVLinks as NCCL counts them (src/graph/topo.h), AMD's links as RCCL does, or a PCIe slot of the
-/// third generation.
+/// NVLinks as NCCL counts them (src/graph/topo.h), AMD's links as RCCL does.
 BytesPerSecond inside_of(const std::string& device) {
-  if (!has_nvlink(device)) return kPcie3Slot;
   switch (generation_of(device)) {
     case GpuGeneration::Blackwell:
       return {721.8e9};
@@ -111,10 +109,15 @@ BytesPerSecond nvlink_of(GpuGeneration generation) {
   return {20e9};
 }
 
-/// Links inside a node: by the matrix of `nvidia-smi topo -m` where there is one.
+/// Whether NVLink joins a node's GPUs: by the matrix of `nvidia-smi topo -m` where there is one.
+bool have_nvlink(const NetworkFacts& facts) {
+  return facts.nvlinks ? *facts.nvlinks > 0 : has_nvlink(facts.device);
+}
+
+/// Links inside a node where GPUs have NVLink, and else the slot of one GPU.
 BytesPerSecond inside_by(const NetworkFacts& facts) {
+  if (!have_nvlink(facts)) return kPcie3Slot;
   if (!facts.nvlinks) return inside_of(facts.device);
-  if (*facts.nvlinks == 0) return kPcie3Slot;
   return {*facts.nvlinks * nvlink_of(nvlink_generation(facts)).value};
 }
 
@@ -128,12 +131,14 @@ constexpr const char* kStepThroughHost =
 /// The source of `inside_by`.
 std::string words_for_inside(const NetworkFacts& facts) {
   const GpuGeneration generation = generation_of(facts.device);
+  if (!have_nvlink(facts))
+    return std::string("not measured: ") +
+           (facts.nvlinks || generation != GpuGeneration::Unknown ? ""
+                                                                  : "no file names the GPUs; ") +
+           "what machines reach whose GPUs are on PCIe (platforms/README.md)";
   if (!facts.nvlinks)
     return is_amd(generation) ? "not measured: xGMI links of such GPUs as RCCL counts them"
-                              : "not measured: NVLinks of such GPUs as NCCL counts them, or PCIe";
-  if (*facts.nvlinks == 0)
-    return "inferred from the matrix of nvidia-smi topo -m: PCIe of the third generation, 12 GB/s, "
-           "as NCCL counts it";
+                              : "not measured: NVLinks of such GPUs as NCCL counts them";
   const GpuGeneration counted = nvlink_generation(facts);
   const char* const whose = generation != GpuGeneration::Unknown ? "such GPUs"
                             : counted == GpuGeneration::Unknown
@@ -285,9 +290,12 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
     cluster.nccl_settings = facts.nccl_settings;
     sources["nccl_settings"] = kSaidByFiles;
   }
-  const bool nvlink = facts.nvlinks ? *facts.nvlinks > 0 : has_nvlink(facts.device);
+  const bool nvlink = have_nvlink(facts);
   cluster.intra = {inside_by(facts), nvlink ? kNvlinkStep : kPcieStep};
-  if (!has_peer_to_peer(cluster)) send_through_host(cluster);
+  if (!has_peer_to_peer(cluster))
+    send_through_host(cluster);
+  else if (!nvlink && cluster.gpus_per_node > 1)
+    take_rate_on_pcie(cluster);
   cluster.nic = {
       facts.nic_bandwidth.value_or(BytesPerSecond{12e9}),
       facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp ? kTcpStep : kNetworkStep)};
