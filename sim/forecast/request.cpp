@@ -211,7 +211,7 @@ void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request
   if (const auto ruled = find_ruled(request.collective); ruled && ruled->library != nullptr)
     on_its_link.nccl_settings = {};
   if (guessed) {
-    if (cluster.ranks() > cluster.nodes) take_rate_on_pcie(on_its_link);
+    take_guess_on_pcie(on_its_link);
     on_its_link.nccl_settings = cluster.nccl_settings;
     cluster = std::move(on_its_link);
     return;
@@ -235,6 +235,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   for (const ClusterProperty& property : request.changed) {
     try {
       set_property(cluster, property.name, property.value);
+      drop_deviation(cluster, property.name);
     } catch (const ValueError& error) {
       throw ValueError(property.name + ": " + error.what());
     }

@@ -146,6 +146,29 @@ constexpr RateOnPcie kThroughHost{BytesPerSecond{4.2e9}, 0.83};
 constexpr RateOnPcie kPermitted{BytesPerSecond{6.7e9}, 0.9};
 constexpr RateOnPcie kOnPcie5{BytesPerSecond{19e9}, 0.6};
 
+/// Slots of PCIe 4.0 and 5.0 as NCCL counts them, as kPcie3Slot is (src/graph/topo.cc).
+constexpr BytesPerSecond kPcie4Slot{24e9};
+constexpr BytesPerSecond kPcie5Slot{48e9};
+constexpr double kSlotDeviation = 0.45;
+
+bool guesses_inside(const Cluster& cluster) {
+  return std::ranges::any_of(cluster.deviations, [](const auto& deviation) {
+    return deviation.property == "intra_bandwidth";
+  });
+}
+
+bool guesses_slot(const Cluster& cluster) {
+  const BytesPerSecond its = cluster.intra.bandwidth;
+  return guesses_inside(cluster) && (its == kPcie3Slot || its == kPcie4Slot || its == kPcie5Slot);
+}
+
+RateOnPcie slot_of_gpu(const Cluster& cluster) {
+  const GpuGeneration gpu = gpu_generation_of(cluster);
+  if (in_pcie_5(cluster)) return {kPcie5Slot, kSlotDeviation};
+  const bool fourth = gpu == GpuGeneration::Ampere || gpu == GpuGeneration::Cdna2;
+  return {fourth ? kPcie4Slot : kPcie3Slot, kSlotDeviation};
+}
+
 RateOnPcie rate_of_machines(const Cluster& cluster) {
   if (in_pcie_5(cluster)) return kOnPcie5;
   return has_peer_to_peer(cluster) ? kPermitted : kThroughHost;
@@ -161,6 +184,7 @@ bool in_pcie_5(const Cluster& cluster) {
 
 bool joined_by_nvlink(const Cluster& cluster) {
   constexpr BytesPerSecond kLeastOfNvlink{20e9};
+  if (guesses_slot(cluster)) return false;
   if (!is_geforce(cluster.gpu)) return cluster.intra.bandwidth >= kLeastOfNvlink;
   // NCCL counts 40 GB/s for the bridge of two RTX 2080 Ti, and 48 for that of two RTX 3090.
   constexpr BytesPerSecond kMostOfSlot{32e9};
@@ -182,26 +206,33 @@ void drop_deviation(Cluster& cluster, std::string_view property) {
 BytesPerSecond rate_on_pcie(const Cluster& cluster) { return rate_of_machines(cluster).bandwidth; }
 
 bool guesses_pcie(const Cluster& cluster) {
-  const BytesPerSecond its = cluster.intra.bandwidth;
-  return (its == kPcie3Slot || its == rate_on_pcie(cluster)) &&
-         std::ranges::any_of(cluster.deviations, [](const auto& deviation) {
-           return deviation.property == "intra_bandwidth";
-         });
+  return guesses_slot(cluster) ||
+         (guesses_inside(cluster) && cluster.intra.bandwidth == rate_on_pcie(cluster));
 }
 
 void settle_pcie(Cluster& cluster) {
-  if (cluster.ranks() > cluster.nodes && guesses_pcie(cluster)) take_rate_on_pcie(cluster);
+  if (guesses_pcie(cluster)) take_guess_on_pcie(cluster);
 }
 
-void take_rate_on_pcie(Cluster& cluster) {
+namespace {
+
+void take(Cluster& cluster, const RateOnPcie& rate) {
   static const std::string kIntra = "intra_bandwidth";
   // The generation may follow from the bandwidth.
   const GpuGeneration gpu = gpu_generation_of(cluster);
-  const RateOnPcie rate = rate_of_machines(cluster);
   cluster.intra.bandwidth = rate.bandwidth;
   drop_deviation(cluster, kIntra);
   cluster.deviations.push_back({kIntra, rate.deviation});
   if (gpu_generation_of(cluster) != gpu) cluster.gpu_generation = gpu;
+}
+
+}  // namespace
+
+void take_rate_on_pcie(Cluster& cluster) { take(cluster, rate_of_machines(cluster)); }
+
+void take_guess_on_pcie(Cluster& cluster) {
+  const bool alone = cluster.ranks() <= cluster.nodes;
+  take(cluster, alone ? slot_of_gpu(cluster) : rate_of_machines(cluster));
 }
 
 void send_through_host(Cluster& cluster) {

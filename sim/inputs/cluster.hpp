@@ -227,8 +227,9 @@ BytesPerSecond rate_beside(BytesPerSecond nic, BytesPerSecond host);
 /// host's TCP, and a lower one InfiniBand.
 NetworkKind network_kind_of(const Cluster& cluster);
 
-/// True if the GPUs of a node share a link as fast as NVLink, and may have one. A GeForce card has
-/// PCIe alone, but for RTX 20 and 30, whose bridge is faster than a slot of PCIe 4.0.
+/// True if the GPUs of a node share a link as fast as NVLink, and may have one. A guess of a slot
+/// is none. A GeForce card has PCIe alone, but for RTX 20 and 30, whose bridge is faster than a
+/// slot of PCIe 4.0.
 bool joined_by_nvlink(const Cluster& cluster);
 
 /// True if NCCL sends directly between GPUs of a node. Its settings may forbid that, and drivers do
@@ -255,9 +256,12 @@ BytesPerSecond rate_on_pcie(const Cluster& cluster);
 /// deviation.
 bool guesses_pcie(const Cluster& cluster);
 
-/// Several GPUs of a node have `rate_on_pcie` in the place of a guess, and its deviation. A GPU
-/// alone keeps the guess: it has its slot to itself. To call where the layout has changed.
+/// A guess becomes `take_guess_on_pcie`'s. To call where the layout has changed.
 void settle_pcie(Cluster& cluster);
+
+/// Gives several GPUs of a node `rate_on_pcie`, and a GPU alone, which has its slot to itself, what
+/// the slot carries: 12 GB/s, 24 on PCIe 4.0 (Ampere, Ada, CDNA 2), 48 on PCIe 5.0. Deviations too.
+void take_guess_on_pcie(Cluster& cluster);
 
 /// Gives the links inside nodes `rate_on_pcie` and its deviation.
 void take_rate_on_pcie(Cluster& cluster);

@@ -63,7 +63,7 @@ TEST_CASE("without peer-to-peer a node's GPUs send through the host's memory", "
   CHECK(inside("dgx-h100", {disabled}).intra.bandwidth.value == 19e9);
   CHECK(inside("dgx-h100", {disabled}).nvlink_sharp == YesNo::No);
   // A GPU alone has its slot, whatever it is.
-  CHECK(inside("10gbe", {disabled, {"gpu", "rtx-5090"}}).intra.bandwidth.value == 12e9);
+  CHECK(inside("10gbe", {disabled, {"gpu", "rtx-5090"}}).intra.bandwidth.value == 48e9);
   // NVLinks stay where only PCIe is left out.
   const ClusterProperty nvlink{"nccl_settings", "NCCL_P2P_LEVEL=NVL"};
   CHECK(inside("dgx-1-v100", {nvlink}).intra.bandwidth.value == 120e9);
@@ -95,7 +95,7 @@ TEST_CASE("a bandwidth of PCIe that nobody measured follows the GPU", "[shared]"
   CHECK(rate("25gbe", {four, {"gpu_generation", "hopper"}}) == 19e9);
   // To its NIC a GPU alone has its slot.
   CHECK(rate("25gbe", {}) == 12e9);
-  CHECK(rate("25gbe", {{"gpu", "rtx-3090"}}) == 12e9);
+  CHECK(rate("25gbe", {{"gpu", "rtx-3090"}}) == 24e9);
   // A number that somebody types holds, also that of the file.
   CHECK(rate("25gbe", {four, {"gpu", "rtx-3090"}, {"intra_bandwidth", "12GBps"}}) == 12e9);
   CHECK(rate("25gbe", {{"intra_bandwidth", "9GBps"}}) == 9e9);
