@@ -192,6 +192,8 @@ void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
   gpu_of(cluster, *others.parsed(others.read(kDevices, "devices"), load_devices));
 }
 
+constexpr const char* kIntraBandwidth = "intra_bandwidth";
+
 /// True if the request changes the property, and not only some nodes'.
 bool changes_everywhere(const Request& request, std::string_view name) {
   return std::ranges::any_of(request.changed,
@@ -202,7 +204,7 @@ bool changes_everywhere(const Request& request, std::string_view name) {
 /// reach. Where the changes end peer-to-peer, GPUs send through the host's memory. Numbers that
 /// somebody types hold.
 void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request& request) {
-  const bool guessed = guesses_pcie(of_file) && !changes_everywhere(request, "intra_bandwidth");
+  const bool guessed = guesses_pcie(of_file) && !changes_everywhere(request, kIntraBandwidth);
   if (!guessed && !changes_everywhere(request, "gpu") &&
       !changes_everywhere(request, "nccl_settings"))
     return;
@@ -222,8 +224,10 @@ void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request
   on_its_link.nccl_settings = cluster.nccl_settings;
   send_through_host(on_its_link);
   for (const ClusterProperty& property : request.changed)
-    if (property.name == "intra_bandwidth" || property.name == "intra_latency")
+    if (property.name == kIntraBandwidth || property.name == "intra_latency") {
       set_property(on_its_link, property.name, property.value);
+      drop_deviation(on_its_link, property.name);
+    }
   cluster = std::move(on_its_link);
 }
 
@@ -235,7 +239,8 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   for (const ClusterProperty& property : request.changed) {
     try {
       set_property(cluster, property.name, property.value);
-      drop_deviation(cluster, property.name);
+      // The intervals of a fitted cluster keep what its file says of other properties.
+      if (property.name == kIntraBandwidth) drop_deviation(cluster, property.name);
     } catch (const ValueError& error) {
       throw ValueError(property.name + ": " + error.what());
     }

@@ -149,7 +149,7 @@ constexpr RateOnPcie kOnPcie5{BytesPerSecond{19e9}, 0.6};
 /// Slots of PCIe 4.0 and 5.0 as NCCL counts them, as kPcie3Slot is (src/graph/topo.cc).
 constexpr BytesPerSecond kPcie4Slot{24e9};
 constexpr BytesPerSecond kPcie5Slot{48e9};
-constexpr double kSlotDeviation = 0.45;
+constexpr double kSlotDeviation = 0.45;  // as the files of generic clusters say
 
 bool guesses_inside(const Cluster& cluster) {
   return std::ranges::any_of(cluster.deviations, [](const auto& deviation) {
@@ -157,16 +157,16 @@ bool guesses_inside(const Cluster& cluster) {
   });
 }
 
-bool guesses_slot(const Cluster& cluster) {
-  const BytesPerSecond its = cluster.intra.bandwidth;
-  return guesses_inside(cluster) && (its == kPcie3Slot || its == kPcie4Slot || its == kPcie5Slot);
-}
-
 RateOnPcie slot_of_gpu(const Cluster& cluster) {
   const GpuGeneration gpu = gpu_generation_of(cluster);
   if (in_pcie_5(cluster)) return {kPcie5Slot, kSlotDeviation};
   const bool fourth = gpu == GpuGeneration::Ampere || gpu == GpuGeneration::Cdna2;
   return {fourth ? kPcie4Slot : kPcie3Slot, kSlotDeviation};
+}
+
+bool guesses_slot(const Cluster& cluster) {
+  const BytesPerSecond its = cluster.intra.bandwidth;
+  return guesses_inside(cluster) && (its == kPcie3Slot || its == slot_of_gpu(cluster).bandwidth);
 }
 
 RateOnPcie rate_of_machines(const Cluster& cluster) {

@@ -259,8 +259,8 @@ bool guesses_pcie(const Cluster& cluster);
 /// A guess becomes `take_guess_on_pcie`'s. To call where the layout has changed.
 void settle_pcie(Cluster& cluster);
 
-/// Gives several GPUs of a node `rate_on_pcie`, and a GPU alone, which has its slot to itself, what
-/// the slot carries: 12 GB/s, 24 on PCIe 4.0 (Ampere, Ada, CDNA 2), 48 on PCIe 5.0. Deviations too.
+/// Gives several GPUs of a node `rate_on_pcie`, with its deviation. A GPU alone has its slot to
+/// itself: 12 GB/s, 24 on PCIe 4.0 (Ampere, Ada, CDNA 2), 48 on PCIe 5.0. Intervals leave it out.
 void take_guess_on_pcie(Cluster& cluster);
 
 /// Gives the links inside nodes `rate_on_pcie` and its deviation.

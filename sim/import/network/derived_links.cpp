@@ -63,6 +63,7 @@ double excess(const Cluster& cluster, const std::vector<CurvePoint>& points) {
     on.nodes = point.nodes;
     on.gpus_per_node = point.gpus_per_node;
     on.lay_out_ranks();
+    settle_pcie(on);
     const Seconds time = modelled_time(on, nccl_of(point.library).value_or(kUsualNccl), nullptr,
                                        *outcome_named(point.collective), point.bytes);
     sum += std::log(time / point.seconds);

@@ -114,7 +114,7 @@ bool have_nvlink(const NetworkFacts& facts) {
   return facts.nvlinks ? *facts.nvlinks > 0 : has_nvlink(facts.device);
 }
 
-/// Links inside a node where GPUs have NVLink, and else the slot of one GPU.
+/// Links inside a node by NVLink. A slot stands for others until the layout is known.
 BytesPerSecond inside_by(const NetworkFacts& facts) {
   if (!have_nvlink(facts)) return kPcie3Slot;
   if (!facts.nvlinks) return inside_of(facts.device);
@@ -292,10 +292,6 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   }
   const bool nvlink = have_nvlink(facts);
   cluster.intra = {inside_by(facts), nvlink ? kNvlinkStep : kPcieStep};
-  if (!has_peer_to_peer(cluster))
-    send_through_host(cluster);
-  else if (!nvlink && cluster.gpus_per_node > 1)
-    take_rate_on_pcie(cluster);
   cluster.nic = {
       facts.nic_bandwidth.value_or(BytesPerSecond{12e9}),
       facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp ? kTcpStep : kNetworkStep)};
@@ -326,7 +322,10 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
                            : "not measured: 100 Gbit/s is assumed");
   say("nic_latency",
       one ? std::string(kNoNic) + "a ring step in NCCL's own model is assumed for several" : kStep);
-  say("intra_bandwidth", measured.cluster.gpus_per_node == 1  ? "not crossed by one GPU"
+  const bool alone = measured.cluster.gpus_per_node == 1;
+  say("intra_bandwidth", alone && !have_nvlink(facts)
+                             ? "not measured: a GPU's slot as NCCL counts it"
+                         : alone                              ? "not crossed by one GPU"
                          : has_peer_to_peer(measured.cluster) ? words_for_inside(facts)
                                                               : kThroughHost);
   say("intra_latency", kStep);
@@ -354,6 +353,18 @@ void take_said_layout(ImportedCluster& measured, const SaidLayout& said, Network
        measured.cluster.gpus_per_node);
 }
 
+/// Links inside nodes where GPUs have no NVLink, or settings keep them from it.
+void take_links_without_nvlink(Cluster& cluster, const NetworkFacts& facts) {
+  Cluster named = cluster;  // the GPU's known name comes later
+  named.gpu = facts.device;
+  if (!have_nvlink(facts))
+    take_guess_on_pcie(named);
+  else if (!has_peer_to_peer(named))
+    send_through_host(named);
+  named.gpu = cluster.gpu;
+  cluster = std::move(named);
+}
+
 }  // namespace
 
 bool network_recognises(const FileHead& head) {
@@ -373,6 +384,7 @@ Imported network_read(const std::vector<std::filesystem::path>& paths,
   try {
     imported.cluster = options.machine ? measured_on(*options.machine, facts) : cluster_in(facts);
     take_said_layout(*imported.cluster, options.layout, facts);
+    if (!options.machine) take_links_without_nvlink(imported.cluster->cluster, facts);
     require_possible(imported.cluster->cluster);
   } catch (const ValueError& error) {
     throw DataError(paths.front().string(), 0, error.what());

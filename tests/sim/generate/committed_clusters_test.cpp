@@ -26,15 +26,13 @@ TEST_CASE("GPUs on PCIe that nobody measured have what such machines reach", "[d
     CHECK(guesses_pcie(cluster));
     settle_pcie(cluster);
     CHECK(cluster.intra.bandwidth == kPcie3Slot);  // of a GPU alone
-    cluster.gpu = "NVIDIA A40";
-    settle_pcie(cluster);
-    CHECK(cluster.intra.bandwidth == BytesPerSecond{24e9});  // a slot of PCIe 4.0: no NVLink
-    CHECK_FALSE(joined_by_nvlink(cluster));
-    cluster.gpu = "NVIDIA H100 PCIe";
-    settle_pcie(cluster);
-    CHECK(cluster.intra.bandwidth == BytesPerSecond{48e9});
-    CHECK_FALSE(joined_by_nvlink(cluster));
-    cluster.gpu.clear();
+    for (const auto& [gpu, slot] : {std::pair{"NVIDIA A40", 24e9}, {"NVIDIA H100 PCIe", 48e9}}) {
+      Cluster other = cluster_named(name);
+      other.gpu = gpu;
+      settle_pcie(other);
+      CHECK(other.intra.bandwidth.value == slot);
+      CHECK_FALSE(joined_by_nvlink(other));
+    }
     cluster.gpus_per_node = 4;
     settle_pcie(cluster);
     CHECK(cluster.intra.bandwidth == BytesPerSecond{6.7e9});

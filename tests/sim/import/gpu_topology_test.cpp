@@ -40,6 +40,18 @@ double inside(const std::string& text) {
   return network_of({text}).cluster->cluster.intra.bandwidth.value;
 }
 
+/// The links of 8 GPUs with such entries, beside a log of two nodes: so many GB/s reduced.
+double inside_beside(const std::string& gpu, const std::string& entry, double speed) {
+  std::string devices = ranks(2, 8);
+  const std::string ours = "NVIDIA A100-SXM4-40GB";
+  for (std::size_t at = devices.find(ours); at != std::string::npos; at = devices.find(ours))
+    devices.replace(at, ours.size(), gpu);
+  const Imported imported =
+      network_of({alike(8, entry), "all_reduce_perf\n" + kBegin + devices + kHeader +
+                                       nccl_row(100'000'000, 1e5 / speed, 1.875) + "\n"});
+  return imported.cluster->cluster.intra.bandwidth.value;
+}
+
 }  // namespace
 
 TEST_CASE("nvidia-smi topo gives GPUs, NICs and NVLinks", "[network]") {
@@ -64,6 +76,9 @@ TEST_CASE("GPUs without NVLink have what machines reach over PCIe, and its devia
   CHECK(cluster.deviations[0].property == "intra_bandwidth");
   CHECK(cluster.deviations[0].share == Approx(0.9));
   CHECK_THAT(join(imported.notes.unknown), Contains("what machines reach whose GPUs are on PCIe"));
+  // The driver of a GeForce card permits no peer-to-peer: 4.2. Two RTX 5090 have 19.
+  CHECK(inside_beside("NVIDIA GeForce RTX 4090", "SYS", 1) == Approx(4.2e9));
+  CHECK(inside_beside("NVIDIA GeForce RTX 5090", "SYS", 1) == Approx(19e9));
 }
 
 TEST_CASE("behind an NVSwitch an entry names all links of a GPU", "[network]") {
@@ -91,16 +106,7 @@ TEST_CASE("pairs joined by NVLink leave the way between them to PCIe", "[network
 }
 
 TEST_CASE("an NVLink has the rate of its GPU's generation, where a log names that", "[network]") {
-  const auto beside = [](const std::string& gpu) {
-    std::string devices = ranks(2, 8);
-    const std::string ours = "NVIDIA A100-SXM4-40GB";
-    for (std::size_t at = devices.find(ours); at != std::string::npos; at = devices.find(ours))
-      devices.replace(at, ours.size(), gpu);
-    const Imported imported =
-        network_of({alike(8, "NV18"), "all_reduce_perf\n" + kBegin + devices + kHeader +
-                                          nccl_row(1'000'000, 100, 1.875) + "\n"});
-    return imported.cluster->cluster.intra.bandwidth.value;
-  };
+  const auto beside = [](const std::string& gpu) { return inside_beside(gpu, "NV18", 10); };
   CHECK(beside("NVIDIA B200") == Approx(18 * 40.1e9));
   CHECK(beside("NVIDIA H100 80GB HBM3") == Approx(18 * 20.6e9));
   const Imported alone = network_of({alike(8, "NV18")});
