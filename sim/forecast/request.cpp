@@ -200,6 +200,13 @@ bool changes_everywhere(const Request& request, std::string_view name) {
                              [&](const auto& property) { return property.name == name; });
 }
 
+/// Sets a property to what somebody typed. The intervals of a fitted cluster keep what its file
+/// says of other properties than the bandwidth inside nodes.
+void take_typed(Cluster& cluster, const ClusterProperty& property) {
+  set_property(cluster, property.name, property.value);
+  if (property.name == kIntraBandwidth) drop_deviation(cluster, kIntraBandwidth);
+}
+
 /// The links inside nodes that the changes leave. A guess becomes what machines with such GPUs
 /// reach. Where the changes end peer-to-peer, GPUs send through the host's memory. Numbers that
 /// somebody types hold.
@@ -224,10 +231,8 @@ void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request
   on_its_link.nccl_settings = cluster.nccl_settings;
   send_through_host(on_its_link);
   for (const ClusterProperty& property : request.changed)
-    if (property.name == kIntraBandwidth || property.name == "intra_latency") {
-      set_property(on_its_link, property.name, property.value);
-      drop_deviation(on_its_link, property.name);
-    }
+    if (property.name == kIntraBandwidth || property.name == "intra_latency")
+      take_typed(on_its_link, property);
   cluster = std::move(on_its_link);
 }
 
@@ -238,9 +243,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   const Cluster of_file = cluster;
   for (const ClusterProperty& property : request.changed) {
     try {
-      set_property(cluster, property.name, property.value);
-      // The intervals of a fitted cluster keep what its file says of other properties.
-      if (property.name == kIntraBandwidth) drop_deviation(cluster, property.name);
+      take_typed(cluster, property);
     } catch (const ValueError& error) {
       throw ValueError(property.name + ": " + error.what());
     }

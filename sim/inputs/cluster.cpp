@@ -151,10 +151,11 @@ constexpr BytesPerSecond kPcie4Slot{24e9};
 constexpr BytesPerSecond kPcie5Slot{48e9};
 constexpr double kSlotDeviation = 0.45;  // as the files of generic clusters say
 
+constexpr const char* kIntra = "intra_bandwidth";
+
 bool guesses_inside(const Cluster& cluster) {
-  return std::ranges::any_of(cluster.deviations, [](const auto& deviation) {
-    return deviation.property == "intra_bandwidth";
-  });
+  return std::ranges::any_of(cluster.deviations,
+                             [](const auto& deviation) { return deviation.property == kIntra; });
 }
 
 RateOnPcie slot_of_gpu(const Cluster& cluster) {
@@ -217,7 +218,6 @@ void settle_pcie(Cluster& cluster) {
 namespace {
 
 void take(Cluster& cluster, const RateOnPcie& rate) {
-  static const std::string kIntra = "intra_bandwidth";
   // The generation may follow from the bandwidth.
   const GpuGeneration gpu = gpu_generation_of(cluster);
   cluster.intra.bandwidth = rate.bandwidth;

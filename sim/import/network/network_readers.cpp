@@ -133,8 +133,7 @@ std::string words_for_inside(const NetworkFacts& facts) {
   const GpuGeneration generation = generation_of(facts.device);
   if (!have_nvlink(facts))
     return std::string("not measured: ") +
-           (facts.nvlinks || generation != GpuGeneration::Unknown ? ""
-                                                                  : "no file names the GPUs; ") +
+           (facts.nvlinks || !facts.device.empty() ? "" : "no file names the GPUs; ") +
            "what machines reach whose GPUs are on PCIe (platforms/README.md)";
   if (!facts.nvlinks)
     return is_amd(generation) ? "not measured: xGMI links of such GPUs as RCCL counts them"

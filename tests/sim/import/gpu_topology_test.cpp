@@ -40,15 +40,19 @@ double inside(const std::string& text) {
   return network_of({text}).cluster->cluster.intra.bandwidth.value;
 }
 
-/// The links of 8 GPUs with such entries, beside a log of two nodes: so many GB/s reduced.
-double inside_beside(const std::string& gpu, const std::string& entry, double speed) {
+/// A log of two nodes of eight such GPUs: so many GB/s reduced.
+std::string log_of(const std::string& gpu, double speed) {
   std::string devices = ranks(2, 8);
   const std::string ours = "NVIDIA A100-SXM4-40GB";
   for (std::size_t at = devices.find(ours); at != std::string::npos; at = devices.find(ours))
     devices.replace(at, ours.size(), gpu);
-  const Imported imported =
-      network_of({alike(8, entry), "all_reduce_perf\n" + kBegin + devices + kHeader +
-                                       nccl_row(100'000'000, 1e5 / speed, 1.875) + "\n"});
+  return "all_reduce_perf\n" + kBegin + devices + kHeader +
+         nccl_row(100'000'000, 1e5 / speed, 1.875) + "\n";
+}
+
+/// The links of 8 GPUs with such entries, beside such a log.
+double inside_beside(const std::string& gpu, const std::string& entry, double speed) {
+  const Imported imported = network_of({alike(8, entry), log_of(gpu, speed)});
   return imported.cluster->cluster.intra.bandwidth.value;
 }
 
@@ -76,7 +80,10 @@ TEST_CASE("GPUs without NVLink have what machines reach over PCIe, and its devia
   CHECK(cluster.deviations[0].property == "intra_bandwidth");
   CHECK(cluster.deviations[0].share == Approx(0.9));
   CHECK_THAT(join(imported.notes.unknown), Contains("what machines reach whose GPUs are on PCIe"));
-  // The driver of a GeForce card permits no peer-to-peer: 4.2. Two RTX 5090 have 19.
+  const Imported of_log = network_of({log_of("NVIDIA L40S", 1)});  // no generation that we know
+  CHECK_THAT(join(of_log.notes.unknown), Contains("what machines reach whose GPUs are on PCIe") &&
+                                             !Contains("no file names the GPUs"));
+  // The driver of a GeForce card permits no peer-to-peer: 4.2. On PCIe 5.0 machines reach 19.
   CHECK(inside_beside("NVIDIA GeForce RTX 4090", "SYS", 1) == Approx(4.2e9));
   CHECK(inside_beside("NVIDIA GeForce RTX 5090", "SYS", 1) == Approx(19e9));
 }
