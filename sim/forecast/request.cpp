@@ -371,6 +371,7 @@ Request as_written(const MeasuredRun& run) {
                      {"gpus_per_node", std::to_string(run.gpus_per_node)}};
   if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
   if (!run.nic_latency.empty()) request.changed.push_back({"nic_latency", run.nic_latency});
+  if (!run.nccl_settings.empty()) request.changed.push_back({"nccl_settings", run.nccl_settings});
   return request;
 }
 

@@ -24,7 +24,7 @@ constexpr std::array kMeasuredColumns = {
     "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
     "assumed", "compressing", "sharding", "reshard_after_forward", "parameter_type",
     "gradient_type", "sum_type", "parameter", "measured_decode_seconds", "nccl",
-    "framework_in_compute", "broadcast_buffers", "implementation"};
+    "framework_in_compute", "broadcast_buffers", "implementation", "nccl_settings"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -111,6 +111,8 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     if (!run.nic_bandwidth.empty()) rows.value("nic_bandwidth", parse_rate);
     run.nic_latency = rows.text("nic_latency");
     if (!run.nic_latency.empty()) rows.value("nic_latency", parse_time);
+    run.nccl_settings = rows.text("nccl_settings");
+    if (!run.nccl_settings.empty()) rows.value("nccl_settings", parse_nccl_settings);
     optional("wire_bytes_per_element", run.wire_bytes_per_element, parse_wire_bytes);
     optional("wire_messages", run.wire_messages, parse_wire_messages);
     optional("concurrent_jobs", run.concurrent_jobs, parse_concurrent_jobs);
@@ -149,9 +151,10 @@ bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
          a.compute == b.compute && a.trace == b.trace && a.cluster == b.cluster &&
          a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node &&
          a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
-         a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs &&
-         a.accumulation == b.accumulation && a.stack == b.stack && a.sharding == b.sharding &&
-         a.precision == b.precision && a.framework_in_compute == b.framework_in_compute &&
+         a.nccl_settings == b.nccl_settings && a.payload == b.payload &&
+         a.concurrent_jobs == b.concurrent_jobs && a.accumulation == b.accumulation &&
+         a.stack == b.stack && a.sharding == b.sharding && a.precision == b.precision &&
+         a.framework_in_compute == b.framework_in_compute &&
          a.broadcast_buffers == b.broadcast_buffers;
 }
 

@@ -41,6 +41,7 @@ struct MeasuredRun {
   std::string nccl;  // version, where NCCL chose the collective
   std::string nic_bandwidth;
   std::string nic_latency;
+  std::string nccl_settings;  // NCCL's environment, in place of the cluster's
   std::optional<int> wire_bytes_per_element;
   int wire_messages = 1;
   Bytes payload{};          // of a microbenchmark of a collective; 0: a training run

@@ -99,6 +99,14 @@ constexpr Variable kVariables[] = {
      [](NcclSettings& s, std::string_view value) {
        s.least_chunk = {in_range("NCCL_DYNAMIC_CHUNK_SIZE", value, 0)};
      }},
+    {"NCCL_NVLS_CHUNKSIZE",
+     [](NcclSettings& s, std::string_view value) {
+       s.nvls_chunk = {in_range("NCCL_NVLS_CHUNKSIZE", value, 16 << 10)};
+     }},
+    {"NCCL_NVLSTREE_MAX_CHUNKSIZE",
+     [](NcclSettings& s, std::string_view value) {
+       s.nvls_tree_chunk = {in_range("NCCL_NVLSTREE_MAX_CHUNKSIZE", value, 16 << 10)};
+     }},
     {"NCCL_SOCKET_NTHREADS",
      [](NcclSettings& s, std::string_view value) {
        s.socket_threads = static_cast<int>(in_range("NCCL_SOCKET_NTHREADS", value, 0));

@@ -20,6 +20,8 @@ struct NcclSettings {
   int collnet_nodes = 2;                  // NCCL_COLLNET_NODE_THRESHOLD
   Bytes buffer{4 << 20};                  // NCCL_BUFFSIZE: of each channel, for 8 chunks
   Bytes least_chunk{};                    // NCCL_DYNAMIC_CHUNK_SIZE; 0: NCCL's own
+  Bytes nvls_chunk{128 << 10};            // NCCL_NVLS_CHUNKSIZE: of a channel, for each GPU
+  Bytes nvls_tree_chunk{};                // NCCL_NVLSTREE_MAX_CHUNKSIZE; 0: by the nodes
   int socket_threads = 0;                 // NCCL_SOCKET_NTHREADS
   bool p2p_disabled = false;              // NCCL_P2P_DISABLE
   PeerToPeer p2p_level = PeerToPeer::OverAll;

@@ -111,10 +111,14 @@ Bytes nvls_tree_piece(const NcclMachine& machine, Bytes bytes) {
   const int channels = machine.gpu == GpuGeneration::Blackwell ? 32 : 16;  // src/transport/nvls.cc
   const double at_once = channels * machine.gpus_per_node;
   const double whole = static_cast<double>(bytes.count);
-  double chunk = machine.nodes >= 4 ? 64 << 10 : 128 << 10;
+  Bytes of_tree = machine.settings.nvls_tree_chunk;
+  if (of_tree.count == 0) of_tree = {machine.nodes >= 4 ? 64 << 10 : 128 << 10};
+  double chunk = static_cast<double>(std::min(machine.settings.nvls_chunk, of_tree).count);
   const auto limit = [&](int chunks, int most) {
     if (whole < chunks * at_once * chunk) chunk = std::min<double>(chunk, most);
   };
+  limit(32, 256 << 10);
+  limit(16, 128 << 10);
   limit(4, 64 << 10);
   limit(1, 32 << 10);
   return {std::llround(std::min(at_once * chunk, whole))};
@@ -233,8 +237,7 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
                           link_bandwidth(cluster, machine, estimate, outcome);
     walked = (between + inside) / static_cast<double>(std::max<std::int64_t>(1, bytes.count));
   }
-  // A plugin's own latency is that of such chunks.
-  if (estimate.algorithm == NcclAlgorithm::NvlsTree && machine.plugin_latency == Seconds{0})
+  if (estimate.algorithm == NcclAlgorithm::NvlsTree)
     protocol.piece = nvls_tree_piece(machine, bytes);
   const LinkTimes times = link_times(cluster, machine, estimate, outcome, reached, walked);
   protocol.link_time = times.between;
@@ -253,9 +256,7 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
                          machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&
                          outcome != Outcome::Broadcast;
   if (is_foreign(kind)) return protocol;
-  protocol.between += (estimate.protocol == NcclProtocol::Simple ? 2 : 1) /
-                          (is_pat ? kPatStepsAtOnce : 1) * cluster.nccl_plugin_latency +
-                      above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
+  protocol.between += above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
   return protocol;
 }
 

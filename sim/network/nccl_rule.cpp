@@ -213,8 +213,11 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
   const double base = nccl_tables::base_latency(library, algorithm)[p];
   double inside = nccl_tables::latency_inside(library, algorithm, machine.nvlink)[p];
   if (!since(version, 18) && machine.nodes > 1 && protocol == NcclProtocol::LL) inside *= 1.8;
-  const double plugin = machine.plugin_latency.count() * 1e6 /
-                        (algorithm == NcclAlgorithm::Pat ? kPatStepsAtOnce : 1);
+  // Plugins can say it since 2.12 (ncclNetProperties_v5).
+  const double plugin = since(version, 12)
+                            ? machine.plugin_latency.count() * 1e6 /
+                                  (algorithm == NcclAlgorithm::Pat ? kPatStepsAtOnce : 1)
+                            : 0;
   const double between =
       nccl_tables::latency_between(library, network_of(machine, algorithm, version))[p] +
       (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;

@@ -277,6 +277,7 @@ std::string simulate_command(const FitRow& row, const std::string& measured,
                                        : run.cluster);
   flag("nic-bandwidth", run.nic_bandwidth);
   flag("nic-latency", run.nic_latency);
+  flag("nccl-settings", run.nccl_settings);
   flag("stack", (platforms / ("stack-" + learned_name(measured) + ".csv")).string());
   flag("nodes", std::to_string(2 * run.nodes));
   flag("gpus-per-node", std::to_string(run.gpus_per_node));

@@ -34,7 +34,7 @@ struct Network {
 constexpr Network kNetworks[] = {
     {"InfiniBand, RoCE", 15, 35},
     {"TCP past the host (A3 Mega)", 30, 50},
-    {"EFA", 12, 12},
+    {"EFA", 15, 35},
     {"Slingshot through libfabric", 30, 50},
     {"TCP", 30, 50},
     {"one node, vTrain's tables", 12, 12},

@@ -41,6 +41,7 @@ void add(NetworkFacts& all, NetworkFacts one) {
   if (one.network_kind != NetworkKind::Unknown) all.network_kind = one.network_kind;
   if (one.nvlink_sharp) all.nvlink_sharp = one.nvlink_sharp;
   if (!one.nccl_settings.text.empty()) all.nccl_settings = one.nccl_settings;
+  if (one.nccl_plugin_latency) all.nccl_plugin_latency = one.nccl_plugin_latency;
   if (one.nic_bandwidth) all.nic_bandwidth = one.nic_bandwidth;
   if (one.nic_latency) all.nic_latency = one.nic_latency;
   if (one.nvlinks) all.nvlinks = one.nvlinks;

@@ -14,6 +14,10 @@ namespace gradcast {
 namespace {
 
 constexpr std::string_view kSet = " set by environment to ";
+/// Amazon's plugin sets variables: NET/OFI Setting NCCL_NVLS_CHUNKSIZE to 512KiB.
+constexpr std::string_view kPluginSets = "NET/OFI Setting ";
+/// NET/OFI Internode latency set at 75.0 us.
+constexpr std::string_view kLatencyIs = "NET/OFI Internode latency set at ";
 /// aws-ofi-nccl's "NET/OFI Selected Provider is efa (found 4 nics)". The number is that of one
 /// process, and not of the node.
 constexpr std::string_view kProviderIs = "rovider is ";
@@ -25,6 +29,18 @@ bool is_nic_of(std::string_view word, std::string_view kind) {
   if (at == std::string_view::npos) return false;
   const std::size_t end = at + 1 + kind.size();
   return end == word.size() || word[end] == '/';
+}
+
+/// The plugin's "simple", in quotation marks, and 512KiB, as the variables would have them.
+std::string plain_value(std::string_view word) {
+  if (word.size() >= 2 && word.starts_with('"') && word.ends_with('"'))
+    return std::string(word.substr(1, word.size() - 2));
+  if (!word.ends_with("iB")) return std::string(word);
+  try {
+    return std::to_string(parse_bytes(word).count);
+  } catch (const ValueError&) {
+    return std::string(word);
+  }
 }
 
 }  // namespace
@@ -50,17 +66,33 @@ void NcclLines::take(std::string_view line) {
   if (has("NVLS multicast support is "))
     nvlink_sharp_ = has("is not available") ? YesNo::No : YesNo::Yes;
   if (has("NET/IB : Using [")) take_nics(line);
-  if (has(kSet)) take_setting(line);
+  if (has(kLatencyIs)) take_plugin_latency(line.substr(line.find(kLatencyIs) + kLatencyIs.size()));
+  if (const std::size_t at = line.find(kSet); at != std::string_view::npos) {
+    const std::vector<std::string_view> before = words_of(line.substr(0, at));
+    const std::vector<std::string_view> after = words_of(line.substr(at + kSet.size()));
+    if (!before.empty() && !after.empty()) take_setting(before.back(), std::string(after.front()));
+  }
+  if (const std::size_t at = line.find(kPluginSets); at != std::string_view::npos) {
+    const std::vector<std::string_view> words = words_of(line.substr(at + kPluginSets.size()));
+    if (words.size() >= 3 && words[1] == "to") take_setting(words[0], plain_value(words[2]));
+  }
+}
+
+/// "75.0 us".
+void NcclLines::take_plugin_latency(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  if (words.size() < 2 || !words[1].starts_with("us")) return;
+  try {
+    plugin_latency_ = parse_time(std::string(words[0]) + "us");
+  } catch (const ValueError&) {
+    return;  // a line that was cut says nothing
+  }
 }
 
 /// "NCCL_ALGO set by environment to Ring." Other variables change nothing here.
-void NcclLines::take_setting(std::string_view line) {
-  const std::size_t at = line.find(kSet);
-  const std::vector<std::string_view> before = words_of(line.substr(0, at));
-  const std::vector<std::string_view> after = words_of(line.substr(at + kSet.size()));
-  if (before.empty() || after.empty() || !is_nccl_setting(before.back())) return;
-  const std::string name(before.back());
-  std::string value(after.front());
+void NcclLines::take_setting(std::string_view variable, std::string value) {
+  if (!is_nccl_setting(variable)) return;
+  const std::string name(variable);
   if (value.ends_with('.')) value.pop_back();
   const std::string& text = settings_.text;
   if ((" " + text).find(" " + name + "=") != std::string::npos) return;  // every rank says it
@@ -114,6 +146,7 @@ void NcclLines::add_to(NetworkFacts& facts) const {
   facts.nics_per_node = nics_;
   facts.nvlink_sharp = nvlink_sharp_;
   facts.nccl_settings = settings_;
+  facts.nccl_plugin_latency = plugin_latency_;
   facts.notes.dropped.insert(facts.notes.dropped.end(), notes_.dropped.begin(),
                              notes_.dropped.end());
 }

@@ -27,7 +27,8 @@ class NcclLines {
   void add_to(NetworkFacts& facts) const;
 
  private:
-  void take_setting(std::string_view line);
+  void take_setting(std::string_view variable, std::string value);
+  void take_plugin_latency(std::string_view text);
   void take_nics(std::string_view line);
 
   std::string name_;
@@ -40,6 +41,7 @@ class NcclLines {
   int nics_ = 0;
   std::optional<YesNo> nvlink_sharp_;
   NcclSettings settings_;
+  std::optional<Seconds> plugin_latency_;
   ImportNotes notes_;
 };
 

@@ -24,6 +24,7 @@ struct NetworkFacts {
   NetworkKind network_kind = NetworkKind::Unknown;
   std::optional<YesNo> nvlink_sharp{};
   NcclSettings nccl_settings{};
+  std::optional<Seconds> nccl_plugin_latency{};
   int nics_per_node = 0;
   std::optional<BytesPerSecond> nic_bandwidth{};  // of one flow
   std::optional<Seconds> nic_latency{};           // one way

@@ -44,6 +44,9 @@ constexpr std::array kFormats = {
 /// A ring step in NCCL's own model (src/graph/tuning.cc), in place of what was not measured.
 constexpr Seconds kNvlinkStep{3.4e-6};
 constexpr Seconds kNetworkStep{9.6e-6};
+/// What a step over EFA took in two logs, in the geometric mean (platforms/aws-p4d-24xlarge.csv and
+/// aws-p5-48xlarge.csv have them).
+constexpr Seconds kEfaStep{54e-6};
 /// A message over TCP between two hosts (platforms/10gbe.csv has its source).
 constexpr Seconds kTcpStep{26.6e-6};
 
@@ -194,6 +197,18 @@ void take_network(ImportedCluster& measured, NetworkFacts& facts) {
   }
 }
 
+/// NCCL's environment and what its plugin says, as the files have them.
+void take_environment(ImportedCluster& measured, const NetworkFacts& facts) {
+  if (!facts.nccl_settings.text.empty()) {
+    measured.cluster.nccl_settings = facts.nccl_settings;
+    measured.sources["nccl_settings"] = kSaidByFiles;
+  }
+  if (facts.nccl_plugin_latency) {
+    measured.cluster.nccl_plugin_latency = *facts.nccl_plugin_latency;
+    measured.sources["nccl_plugin_latency"] = kSaidByFiles;
+  }
+}
+
 /// The link inside nodes by the measured times, where it has no peer-to-peer: such machines differ.
 /// `direct`: the machine's own file has one, which nccl_settings ended.
 void derive_without_peer_to_peer(ImportedCluster& measured, const Cluster& machine, bool direct,
@@ -239,10 +254,7 @@ ImportedCluster measured_on(const Cluster& machine, NetworkFacts& facts) {
   take("gpus_per_node", facts.gpus_per_node, measured.cluster.gpus_per_node);
   take_network(measured, facts);
   const bool direct = has_peer_to_peer(measured.cluster);
-  if (!facts.nccl_settings.text.empty()) {
-    measured.cluster.nccl_settings = facts.nccl_settings;
-    measured.sources["nccl_settings"] = kSaidByFiles;
-  }
+  take_environment(measured, facts);
   if (!has_peer_to_peer(measured.cluster)) {
     if (direct) send_through_host(measured.cluster);
     derive_without_peer_to_peer(measured, machine, direct, facts);
@@ -285,15 +297,14 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
     cluster.nvlink_sharp = YesNo::Yes;
     sources["nvlink_sharp"] = "inferred: eight such GPUs have NVSwitch";
   }
-  if (!facts.nccl_settings.text.empty()) {
-    cluster.nccl_settings = facts.nccl_settings;
-    sources["nccl_settings"] = kSaidByFiles;
-  }
+  take_environment(measured, facts);
   const bool nvlink = have_nvlink(facts);
   cluster.intra = {inside_by(facts), nvlink ? kNvlinkStep : kPcieStep};
   cluster.nic = {
       facts.nic_bandwidth.value_or(BytesPerSecond{12e9}),
-      facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp ? kTcpStep : kNetworkStep)};
+      facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp   ? kTcpStep
+                                 : facts.network_kind == NetworkKind::Efa ? kEfaStep
+                                                                          : kNetworkStep)};
   if (facts.nic_bandwidth) sources["nic_bandwidth"] = kSaidByFiles;
   if (facts.nic_latency) sources["nic_latency"] = kSaidByFiles;
   require_possible(cluster);
@@ -320,7 +331,9 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
   say("nic_bandwidth", one ? std::string(kNoNic) + "100 Gbit/s is assumed for several"
                            : "not measured: 100 Gbit/s is assumed");
   say("nic_latency",
-      one ? std::string(kNoNic) + "a ring step in NCCL's own model is assumed for several" : kStep);
+      one ? std::string(kNoNic) + "a ring step in NCCL's own model is assumed for several"
+      : kind == NetworkKind::Efa ? "not measured: a step over EFA in two published logs"
+                                 : kStep);
   const bool alone = measured.cluster.gpus_per_node == 1;
   say("intra_bandwidth", alone && !have_nvlink(facts)
                              ? "not measured: a GPU's slot as NCCL counts it"

@@ -344,9 +344,9 @@ TEST_CASE("a broadcast fills all NICs, and a send-receive one", "[nccl]") {
 // two nodes chunks are as large as the buffer leaves 64, 16 or 4 rounds of them: 100 MiB are 6
 // rounds of 128 KiB. The first round walks up the tree and down before the last byte has left.
 TEST_CASE("the first chunks of an NVLink switch's tree walk through it", "[nccl]") {
-  const auto piece = [](int nodes, std::int64_t bytes) {
+  const auto piece = [](int nodes, std::int64_t bytes, const std::string& settings = "") {
     Cluster cluster = machine(nodes, 8, 8, NetworkKind::InfiniBand);
-    cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=NVLSTree");
+    cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=NVLSTree" + settings);
     const NcclWay way =
         nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, Bytes{bytes});
     REQUIRE(way.estimate.algorithm == NcclAlgorithm::NvlsTree);
@@ -357,6 +357,37 @@ TEST_CASE("the first chunks of an NVLink switch's tree walk through it", "[nccl]
   CHECK(piece(2, 100 << 20) == 128 * (128 << 10));
   CHECK(piece(2, 32 << 20) == 128 * (64 << 10));
   CHECK(piece(2, 1 << 20) == 1 << 20);  // no chunk is larger than its part
+  // Amazon's plugin permits 512 KiB: 1 GiB are 16 rounds of them, and 32 are needed for that. So
+  // chunks are 256 KiB; 32 MiB are less than 4 rounds of 128 KiB, and have 64 as before. A tree's
+  // chunks are no larger than a switch's.
+  const std::string of_tree = " NCCL_NVLSTREE_MAX_CHUNKSIZE=524288";
+  const std::string of_both = of_tree + " NCCL_NVLS_CHUNKSIZE=524288";
+  CHECK(piece(8, std::int64_t{4} << 30, of_both) == 128 * (512 << 10));
+  CHECK(piece(8, 1 << 30, of_both) == 128 * (256 << 10));
+  CHECK(piece(8, 32 << 20, of_both) == 128 * (64 << 10));
+  CHECK(piece(8, std::int64_t{4} << 30, of_tree) == 128 * (128 << 10));
+}
+
+// A tree with LL on 4 x 8 GPUs: 14 steps of 0.6 us inside and 4 between, of 5 us each where the
+// network has InfiniBand's 10 us, and of 58 more with EFA's 68. Its 75 us make NCCL's choice alone:
+// the estimate has 4 x (5 + 75) us between nodes.
+TEST_CASE("a plugin's latency makes NCCL's choice, and the network's the time", "[nccl]") {
+  Cluster cluster = machine(4, 8, 8, NetworkKind::Efa);
+  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=Tree NCCL_PROTO=LL");
+  const Bytes size{64};
+  const auto time = [&](double latency, double plugin) {
+    cluster.nic.latency = Seconds{latency};
+    cluster.nccl_plugin_latency = Seconds{plugin};
+    const NcclWay way =
+        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, size);
+    const Plan plan =
+        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol});
+    return std::pair(played(cluster, plan, "analytic"), way.estimate.latency.count());
+  };
+  const auto [fast, fast_choice] = time(10e-6, 0);
+  const auto [slow, slow_choice] = time(68e-6, 75e-6);
+  CHECK(slow - fast == Approx(4 * 58e-6).epsilon(1e-6));
+  CHECK(slow_choice - fast_choice == Approx(4 * 75e-6).epsilon(1e-6));
 }
 
 // LL sends 4 bytes of flag with each 4 of data: a ring's step carries twice the bytes.

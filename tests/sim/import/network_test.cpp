@@ -56,6 +56,20 @@ TEST_CASE("a line names the test, and lines of NCCL its version and network", "[
   CHECK(facts.nccl_settings.text == "NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple NCCL_P2P_LEVEL=LOC");
 }
 
+TEST_CASE("Amazon's plugin says its latency and what it sets", "[network]") {
+  const std::string ofi = "node0:17:17 [0] NCCL INFO NET/OFI ";
+  const NetworkFacts facts = facts_of(
+      "all_reduce_perf\n" + kBegin + ranks(1, 4) +
+      "node0:17:17 [0] NCCL INFO Using network Libfabric\n" + ofi +
+      "Selected Provider is efa (found 4 nics)\n" + ofi + "Internode latency set at 75.0 us\n" +
+      ofi + "Setting NCCL_NVLSTREE_MAX_CHUNKSIZE to 512KiB\n" + ofi +
+      "Setting NCCL_PROTO to \"simple\"\n" + ofi + "Setting NCCL_PROTO to \"simple\"\n" + ofi +
+      "Setting FI_EFA_FORK_SAFE environment variable to 1\n" + ofi + "Setting\n" + ofi +
+      "Internode latency set at <unknown: .>\n" + kHeader + kMegabyte);
+  CHECK(facts.nccl_plugin_latency == Seconds{75e-6});
+  CHECK(facts.nccl_settings.text == "NCCL_NVLSTREE_MAX_CHUNKSIZE=524288 NCCL_PROTO=simple");
+}
+
 TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[network]") {
   for (const char* prefix :
        {"[1,0]<stdout>:", " 0: ", "node7: ", "> ", "  ", "[0] ",

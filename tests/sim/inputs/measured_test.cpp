@@ -55,6 +55,8 @@ TEST_CASE("what is wrong in a measured row is named with its line", "[measured]"
   refused("topk,0.001", "dense,0.5", "a dense run sends all: its density is 1");
   CHECK_THROWS_WITH(runs(kColumns + ",nic_latency", kRow + ",25"),
                     Contains("measured-x.csv:2: column 'nic_latency': '25' has no unit"));
+  CHECK_THROWS_WITH(runs(kColumns + ",nccl_settings", kRow + ",NCCL_ALGO=Rung"),
+                    Contains("measured-x.csv:2: column 'nccl_settings': 'Rung' of NCCL_ALGO"));
   refused(",4,4,", ",4000,4000,", "16000000 ranks; the most is 65536");
   CHECK_THROWS_WITH(runs(with(kColumns, ",compressor", ""), kRow),
                     Contains("lacks the column 'compressor'"));

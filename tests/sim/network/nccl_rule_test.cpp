@@ -249,6 +249,17 @@ TEST_CASE("the plugin's latency moves the choice", "[nccl]") {
   CHECK(choice() == NcclAlgorithm::NvlsTree);
   machine.plugin_latency = Seconds{75e-6};
   CHECK(choice() == NcclAlgorithm::Tree);
+  // NCCL asks for it since 2.12. Three steps up the tree and three down, with LL 75 us each.
+  const auto tree = [&](NcclVersion version, double latency) {
+    machine.version = version;
+    machine.plugin_latency = Seconds{latency};
+    for (const NcclEstimate& each : nccl_estimates(machine, Outcome::AllReduced, Bytes{1024}))
+      if (each.algorithm == NcclAlgorithm::Tree && each.protocol == NcclProtocol::LL)
+        return each.latency.count();
+    return 0.;
+  };
+  CHECK(tree({2, 12, 0}, 75e-6) == Approx(tree({2, 12, 0}, 0) + 6 * 75e-6));
+  CHECK(tree({2, 11, 0}, 75e-6) == tree({2, 11, 0}, 0));
 }
 
 TEST_CASE("a slow host delays NCCL's estimate of a ring, and not the ring's steps over NVLink",
