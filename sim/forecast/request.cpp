@@ -280,14 +280,19 @@ std::string stack_name(const Request& request, const DataFiles& files) {
                                                              : std::string(kStacks.prefix) + typed;
 }
 
-/// The memory bandwidth of the trace's GPU, or of the cluster's where no row of traces/devices.csv
-/// is the trace's.
-BytesPerSecond gpu_memory_of(const Scenario& scenario, const DataFiles& files) {
+/// The memory bandwidth of the trace's GPU, or of the cluster's where that is known to compute, or
+/// where no row of traces/devices.csv is the trace's.
+BytesPerSecond gpu_memory_of(const Request& request, const Scenario& scenario,
+                             const DataFiles& files) {
   DataFiles others = files.beside();  // physics alone has no use for it
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const Cluster& cluster = scenario.cluster;
+  // Engines divide a GPU's work by its speed, and this memory has that speed already.
+  if (request.today && request.knows_own_gpu() && names_gpu(cluster))
+    return {gpu_of(cluster, *devices).memory_bandwidth.value / cluster.compute_speed};
   if (const Device* device = device_meant(*devices, scenario.trace->device))
     return device->memory_bandwidth;
-  return gpu_of(scenario.cluster, *devices).memory_bandwidth;
+  return gpu_of(cluster, *devices).memory_bandwidth;
 }
 
 /// True if the costs were scaled to another GPU than the trace's, which is the cluster's then.
@@ -377,6 +382,11 @@ Request as_written(const MeasuredRun& run) {
 
 std::string Request::trace_name() const {
   return !trace.empty() || payload ? trace : trace_of("v100");
+}
+
+bool Request::knows_own_gpu() const {
+  return compute || std::any_of(changed.begin(), changed.end(),
+                                [](const ClusterProperty& its) { return its.name == "gpu"; });
 }
 
 std::string Request::trace_of(std::string_view gpu) const {
@@ -548,7 +558,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.cluster.by_sockets = sockets && !typed && !of_file && !by_host;
   set_training(request, scenario);
   if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))
-    scenario.gpu_memory = gpu_memory_of(scenario, files);
+    scenario.gpu_memory = gpu_memory_of(request, scenario, files);
   if (scenario.low_rank()) require_matrices(request, scenario);
   if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;

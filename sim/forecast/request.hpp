@@ -50,7 +50,7 @@ struct RequestValues {
   std::optional<int> batch;         // images a GPU, of the whole iteration; not given: the trace's
   std::optional<Seconds> compute;   // one iteration of one GPU, to which the trace is scaled
   Precision precision;
-  std::optional<Optimizer> optimizer;  // not given: the trace's, else momentum
+  std::optional<Optimizer> optimizer;      // not given: the trace's, else momentum
   std::optional<bool> broadcast_buffers;   // of the model, before forward; not given: the stack's
   std::optional<int> network_streams;      // collectives at a time; not given: the stack's
   ValueType value_type = ValueType::Fp32;  // in which a sparsifier's values travel
@@ -77,6 +77,8 @@ struct Request : RequestNames, RequestValues, RunChoices {
   std::string trace_name() const;
   /// "iteration-<model>-<gpu>": how the model's trace of a GPU is named.
   std::string trace_of(std::string_view gpu) const;
+  /// True where somebody named the GPU, or said how long it computes: the trace gives shares alone.
+  bool knows_own_gpu() const;
 
   friend bool operator==(const Request&, const Request&) = default;
 };

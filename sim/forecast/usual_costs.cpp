@@ -41,20 +41,13 @@ const Device* gpu_of_cluster(const Request& request, const std::vector<Device>& 
   }
 }
 
-/// True where somebody named the GPU, or said how long it computes: the trace gives shares alone.
-bool knows_own_gpu(const Request& request) {
-  return request.compute ||
-         std::any_of(request.changed.begin(), request.changed.end(),
-                     [](const ClusterProperty& changed) { return changed.name == "gpu"; });
-}
-
 /// The GPU that compresses: the trace's, and by today's preset the cluster's where somebody named
 /// it or where the trace is of another for want of one, or says nothing. nullptr where it is not
 /// known, or is a V100: no table is scaled then.
 const Device* scaled_to(const Request& request, const std::vector<Device>& devices,
                         DataFiles& files) {
   const Device* device = device_meant(devices, device_of_trace(request, files));
-  if (request.today && (request.others_trace || device == nullptr || knows_own_gpu(request)))
+  if (request.today && (request.others_trace || device == nullptr || request.knows_own_gpu()))
     if (const Device* own = gpu_of_cluster(request, devices, files)) device = own;
   return device != nullptr && !device->name.starts_with("v100") ? device : nullptr;
 }

@@ -132,8 +132,8 @@ void add_request_flags(Flags& flags) {
             "optimizer's step. The trace is scaled to it; what --recompute adds comes on top "
             "(default: the trace's)");
   flags.add("framework-in-compute",
-            "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "
-            "in it and not added again",
+            "yes: the trace was taken with DDP or FSDP at work, so that per_tensor_overhead and "
+            "shard_copy_passes are in it and not added again",
             "no");
   flags.add(
       "gradient-copies",

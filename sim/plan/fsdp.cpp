@@ -100,7 +100,7 @@ class FsdpPlanner {
   /// Copies some bytes within the GPU's memory; what they wait for is then done.
   void copy(Pass pass, const char* what, std::size_t unit, double bytes, Steps& after) {
     const double passes = scenario_.cluster.shard_copy_passes;
-    if (passes == 0 || scenario_.gpu_memory.value == 0) return;
+    if (passes == 0 || scenario_.gpu_memory.value == 0 || scenario_.framework_in_compute) return;
     steps_.compute(pass == Pass::Forward ? StepKind::Forward : StepKind::Backward,
                    what + std::to_string(unit),
                    Seconds{passes * bytes / scenario_.gpu_memory.value}, std::exchange(after, {}));

@@ -65,7 +65,8 @@ struct RunChoices {
   ShardingChoice sharding;
   Recompute recompute = Recompute::None;
   /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
-  /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
+  /// the framework spends on gradient tensors and FSDP's copies. Neither a cluster's
+  /// per_tensor_overhead nor its shard_copy_passes is added.
   bool framework_in_compute = false;
   GradientCopies gradient_copies = GradientCopies::Each;
   /// The cluster's compute_speed makes up for the trace of another GPU: memory's bandwidth is all

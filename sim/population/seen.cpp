@@ -11,7 +11,10 @@ bool has_seen(const StackTerm& term, const Scenario& scenario) {
   // A rank alone waits for nobody.
   if (term.quantity->name == "rank_spread" && scenario.cluster.ranks() == 1) return false;
   // Overhead that the trace includes is none that a run takes beyond it.
-  if (term.quantity->name == "per_tensor_overhead" && scenario.framework_in_compute) return false;
+  const std::string_view name = term.quantity->name;
+  if (scenario.framework_in_compute &&
+      (name == "per_tensor_overhead" || name == "shard_copy_passes"))
+    return false;
   return pays(*term.quantity, term.compressor, scenario) &&
          is_made_by(term.implementation, scenario);
 }

@@ -71,6 +71,10 @@ TEST_CASE("FSDP copies parameters out of the gather's buffer, and gradients into
   Scenario mixed = with_copies(sharded("fsdp", false));
   set_types(mixed.model.change(), {.parameter = NumberType::Bf16, .sum = NumberType::Fp32});
   CHECK(astray(mixed, 54.5 - 12 + 3 + 3 + 4.5) == kNobody);
+  // A trace of FSDP at work has these copies.
+  Scenario traced = with_copies(sharded("fsdp", false));
+  traced.framework_in_compute = true;
+  CHECK(astray(traced, 54.5) == kNobody);
 }
 
 TEST_CASE("FSDP's copies hold up what is computed, and a gather goes on meanwhile") {

@@ -298,11 +298,10 @@ TEST_CASE("a GPU that is typed decides its generation, as nvidia-smi prints it t
     CHECK(generation(gpu) == GpuGeneration::Blackwell);
 }
 
-TEST_CASE("FSDP's copies are made in the memory of the trace's GPU, else of the cluster's",
-          "[preset]") {
+TEST_CASE("FSDP's copies are made in the memory of the GPU that computes", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const auto memory = [&](const std::string& model, const std::string& trace,
-                          const std::string& sharding) {
+                          const std::string& sharding, const std::string& gpu = "") {
     Request request;
     request.model = model;
     request.trace = trace;
@@ -310,12 +309,17 @@ TEST_CASE("FSDP's copies are made in the memory of the trace's GPU, else of the 
     request.sharding = parse_sharding(sharding);
     request.sharding.unit_elements = 20'000'000;
     request.overlap = true;
+    request.today = !gpu.empty();
+    if (request.today) request.changed.push_back({"gpu", gpu});
     return make_scenario(with_defaults(request, files), files).gpu_memory;
   };
   // traces/devices.csv: an H100 streams 3350 GB/s, and a100-80gb, which stands for Ampere, 2039.
   CHECK(memory("llama-3-8b", "iteration-llama-3-8b-h100", "fsdp") == BytesPerSecond{3350e9});
   const std::string unnamed = "iteration-transformer-cs336-xl-128-tokens";
   CHECK(memory("transformer-cs336-xl", unnamed, "fsdp") == BytesPerSecond{2039e9});
+  // Of a trace of an H100 somebody may say that an A100 computes.
+  CHECK(memory("llama-3-8b", "iteration-llama-3-8b-h100", "fsdp", "a100-80gb") ==
+        BytesPerSecond{2039e9});
 }
 
 // A row that leaves cells empty is a run of its software: as `simulate --stack` would have it.
