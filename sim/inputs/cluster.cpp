@@ -254,7 +254,8 @@ GpuGeneration generation_named(const std::string& gpu) {
   constexpr std::pair<std::string_view, GpuGeneration> kNamed[] = {
       {"v100", GpuGeneration::Volta},         {"a100", GpuGeneration::Ampere},
       {"a800", GpuGeneration::Ampere},        {"a10", GpuGeneration::Ampere},
-      {"a40", GpuGeneration::Ampere},         {"rtx-a6000", GpuGeneration::Ampere},
+      {"a30", GpuGeneration::Ampere},         {"a40", GpuGeneration::Ampere},
+      {"rtx-a6000", GpuGeneration::Ampere},   {"rtx-6000-ada", GpuGeneration::Ampere},
       {"l4", GpuGeneration::Ampere},          {"rtx-3090", GpuGeneration::Ampere},
       {"rtx-4090", GpuGeneration::Ampere},    {"h100", GpuGeneration::Hopper},
       {"h200", GpuGeneration::Hopper},        {"h20", GpuGeneration::Hopper},

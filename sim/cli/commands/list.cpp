@@ -120,7 +120,7 @@ std::string describe_cluster(const TextFile& file) {
       count(cluster.nodes, "node") + " x " + count(cluster.gpus_per_node, "GPU") + ", " +
       (cluster.nics_per_node > 1 ? std::to_string(cluster.nics_per_node) + " NICs " : "NIC ") +
       to_text(cluster.nic.bandwidth) + " " + to_text(cluster.nic.latency) + ", inside " +
-      to_text(cluster.intra.bandwidth);
+      (guesses_pcie(cluster) ? "PCIe of its GPUs" : to_text(cluster.intra.bandwidth));
   if (cluster.nodes_per_leaf > 0)
     what += ", leaves of " + count(cluster.nodes_per_leaf, "node") + " with " +
             to_text(cluster.leaf_uplink_bandwidth);

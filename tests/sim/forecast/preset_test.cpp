@@ -289,7 +289,8 @@ TEST_CASE("a GPU that is typed decides its generation, as nvidia-smi prints it t
     return gpu_generation_of(cluster_of(request, files));
   };
   for (const char* gpu : {"NVIDIA A800-SXM4-80GB", "NVIDIA L40S", "NVIDIA GeForce RTX 4090",
-                          "NVIDIA L4", "NVIDIA A40", "NVIDIA RTX A6000"})
+                          "NVIDIA L4", "NVIDIA A40", "NVIDIA RTX A6000", "NVIDIA L40", "NVIDIA A30",
+                          "NVIDIA RTX 6000 Ada Generation"})
     CHECK(generation(gpu) == GpuGeneration::Ampere);
   for (const char* gpu : {"NVIDIA H800", "NVIDIA H20", "NVIDIA GH200 120GB"})
     CHECK(generation(gpu) == GpuGeneration::Hopper);
