@@ -76,9 +76,11 @@ void apply_stack(Scenario& scenario) {
   for (const StackTerm* term : terms) {
     // A share of one NIC says nothing of a faster one.
     const bool rate = term->quantity->inverse && term->quantity->name != "nic_share";
+    // A GPU that computes slows its collectives down, whatever they carry.
+    const bool holds = rate || term->quantity->name == "computing_slowdown";
     scenario.stack_uses.push_back(
         {term, term->quantity->get(scenario),
-         outside_of(term->seen, scenario, plan, rate ? HoldsFor::LargerToo : HoldsFor::Seen)});
+         outside_of(term->seen, scenario, plan, holds ? HoldsFor::LargerToo : HoldsFor::Seen)});
   }
   for (const TermUse& use : scenario.stack_uses)
     if (use.outside.empty() && is_usual(*use.term))
