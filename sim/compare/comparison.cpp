@@ -21,6 +21,7 @@ void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& 
   if (scenario.cluster.platform_file.empty()) {
     run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
     run.nic_latency = to_text(scenario.cluster.nic.latency);
+    run.nccl_settings = scenario.cluster.nccl_settings.text;
   }
   if (!scenario.compresses() || plan.buckets.empty()) return;
   run.costs = request.costs;

@@ -37,6 +37,7 @@ Json measured_columns(const MeasuredRun& run) {
           {"collective", run.collective},
           {"nic_bandwidth", run.nic_bandwidth},
           {"nic_latency", run.nic_latency},
+          {"nccl_settings", run.nccl_settings},
           {"wire_bytes_per_element", wire_bytes_of(run)},
           {"wire_messages", run.wire_messages},
           {"payload_bytes", run.payload.count > 0 ? Json(run.payload.count) : Json()},

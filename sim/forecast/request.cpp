@@ -280,8 +280,8 @@ std::string stack_name(const Request& request, const DataFiles& files) {
                                                              : std::string(kStacks.prefix) + typed;
 }
 
-/// The memory bandwidth of the trace's GPU, or of the cluster's where that is known to compute, or
-/// where no row of traces/devices.csv is the trace's.
+/// The memory bandwidth of the trace's GPU, or of the cluster's: where no row of traces/devices.csv
+/// is the trace's, and by today's preset where the cluster's is known to compute.
 BytesPerSecond gpu_memory_of(const Request& request, const Scenario& scenario,
                              const DataFiles& files) {
   DataFiles others = files.beside();  // physics alone has no use for it

@@ -111,9 +111,10 @@ Bytes nvls_tree_piece(const NcclMachine& machine, Bytes bytes) {
   const int channels = machine.gpu == GpuGeneration::Blackwell ? 32 : 16;  // src/transport/nvls.cc
   const double at_once = channels * machine.gpus_per_node;
   const double whole = static_cast<double>(bytes.count);
+  const Bytes of_switch = machine.settings.nvls_chunk;
   Bytes of_tree = machine.settings.nvls_tree_chunk;
-  if (of_tree.count == 0) of_tree = {machine.nodes >= 4 ? 64 << 10 : 128 << 10};
-  double chunk = static_cast<double>(std::min(machine.settings.nvls_chunk, of_tree).count);
+  if (of_tree.count == 0) of_tree = machine.nodes >= 4 ? Bytes{64 << 10} : of_switch;
+  double chunk = static_cast<double>(std::min(of_switch, of_tree).count);
   const auto limit = [&](int chunks, int most) {
     if (whole < chunks * at_once * chunk) chunk = std::min<double>(chunk, most);
   };
@@ -220,7 +221,8 @@ Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, laten
 
 /// A ring's latencies and its bytes take their time one after the other, as NCCL counts them. Its
 /// channels keep step: were they free to run ahead, latencies would hide behind other channels'
-/// bytes, and gathers among 80 GPUs and more would take half of what they do.
+/// bytes, and gathers among 80 GPUs and more would take half of what they do. Links add their own
+/// latencies to each step; `inside` and `between` take them back, for `begin` has them.
 void wait_before_bytes(Protocol& protocol, const Cluster& cluster, const NcclMachine& machine,
                        double steps) {
   const double between = steps * machine.nodes / machine.ranks();

@@ -149,7 +149,7 @@ TEST_CASE("users bring measurements of their own, and are told the line that is 
   const Ran ran = gradcast_runs("compare", "--measured", own.c_str(), "--format", "csv");
   CHECK(ran.exit_code == 0);
   CHECK_THAT(ran.out, Contains("me,resnet-50,64,0.2,10gbe-4x4,2,4,dense,1,,25MiB,yes,0.4,"
-                               "iteration-resnet-50-v100,,,ring-all-reduce,9.43Gbps,26.6us,8,1,"));
+                               "iteration-resnet-50-v100,,,ring-all-reduce,9.43Gbps,26.6us,,8,1,"));
 
   const std::string wrong = folder.write(
       "wrong.csv", header + "me,resnet50,64,0.2,10gbe-4x4,2,4,dense,1,25MiB,yes,0.4\n");

@@ -340,9 +340,10 @@ TEST_CASE("a broadcast fills all NICs, and a send-receive one", "[nccl]") {
   CHECK(time(Outcome::Passed) == Approx(one_nic).epsilon(0.01));
 }
 
-// 16 channels have a chunk on the way for each of 8 GPUs: 128 chunks, of 64 KiB from 4 nodes on. On
-// two nodes chunks are as large as the buffer leaves 64, 16 or 4 rounds of them: 100 MiB are 6
-// rounds of 128 KiB. The first round walks up the tree and down before the last byte has left.
+// 16 channels have a chunk on the way for each of 8 GPUs: 128 chunks, of 64 KiB from 4 nodes on,
+// and on two nodes of 128. A buffer of less than 32, 16, 4 or 1 rounds of them has chunks of at
+// most 256, 128, 64 or 32 KiB: 100 MiB are 6 rounds of 128. The first round walks up the tree and
+// down before the last byte has left.
 TEST_CASE("the first chunks of an NVLink switch's tree walk through it", "[nccl]") {
   const auto piece = [](int nodes, std::int64_t bytes, const std::string& settings = "") {
     Cluster cluster = machine(nodes, 8, 8, NetworkKind::InfiniBand);
@@ -366,6 +367,9 @@ TEST_CASE("the first chunks of an NVLink switch's tree walk through it", "[nccl]
   CHECK(piece(8, 1 << 30, of_both) == 128 * (256 << 10));
   CHECK(piece(8, 32 << 20, of_both) == 128 * (64 << 10));
   CHECK(piece(8, std::int64_t{4} << 30, of_tree) == 128 * (128 << 10));
+  const std::string of_switch = " NCCL_NVLS_CHUNKSIZE=524288";
+  CHECK(piece(8, std::int64_t{4} << 30, of_switch) == 128 * (64 << 10));
+  CHECK(piece(2, std::int64_t{4} << 30, of_switch) == 128 * (512 << 10));
 }
 
 // A tree with LL on 4 x 8 GPUs: 14 steps of 0.6 us inside and 4 between, of 5 us each where the
