@@ -221,8 +221,8 @@ Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, laten
 
 /// A ring's latencies and its bytes take their time one after the other, as NCCL counts them. Its
 /// channels keep step: were they free to run ahead, latencies would hide behind other channels'
-/// bytes, and gathers among 80 GPUs and more would take half of what they do. Links add their own
-/// latencies to each step; `inside` and `between` take them back, for `begin` has them.
+/// bytes, and measured rings are slower than that. Links add their own latencies to each step;
+/// `inside` and `between` take them back, for `begin` has them.
 void wait_before_bytes(Protocol& protocol, const Cluster& cluster, const NcclMachine& machine,
                        double steps) {
   const double between = steps * machine.nodes / machine.ranks();

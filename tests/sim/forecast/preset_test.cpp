@@ -318,7 +318,7 @@ TEST_CASE("FSDP's copies are made in the memory of the GPU that computes", "[pre
   CHECK(memory("llama-3-8b", "iteration-llama-3-8b-h100", "fsdp") == BytesPerSecond{3350e9});
   const std::string unnamed = "iteration-transformer-cs336-xl-128-tokens";
   CHECK(memory("transformer-cs336-xl", unnamed, "fsdp") == BytesPerSecond{2039e9});
-  // Of a trace of an H100 somebody may say that an A100 computes.
+  // An A100 may compute what the trace of an H100 says.
   CHECK(memory("llama-3-8b", "iteration-llama-3-8b-h100", "fsdp", "a100-80gb") ==
         BytesPerSecond{2039e9});
 }
