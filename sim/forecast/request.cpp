@@ -384,10 +384,7 @@ std::string Request::trace_name() const {
   return !trace.empty() || payload ? trace : trace_of("v100");
 }
 
-bool Request::knows_own_gpu() const {
-  return compute || std::any_of(changed.begin(), changed.end(),
-                                [](const ClusterProperty& its) { return its.name == "gpu"; });
-}
+bool Request::knows_own_gpu() const { return compute || changes_everywhere(*this, "gpu"); }
 
 std::string Request::trace_of(std::string_view gpu) const {
   return "iteration-" + std::filesystem::path(model).filename().replace_extension().string() + "-" +
@@ -550,8 +547,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
                            ? scenario.nccl && kind == NetworkKind::Tcp
                            : kind == NetworkKind::Tcp || kind == NetworkKind::GpudirectTcp ||
                                  scenario.library->name == "gloo";
-  const bool typed = std::ranges::any_of(
-      request.changed, [](const ClusterProperty& its) { return its.name == "nic_share"; });
+  const bool typed = changes_everywhere(request, "nic_share");
   const bool of_file = kind == NetworkKind::Tcp && scenario.cluster.nic_share != 1;
   // So has the rate of a host's CPU that somebody typed, or that the file has.
   const bool by_host = scenario.cluster.host_bandwidth.value > 0;

@@ -264,15 +264,15 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
       of_chunk + step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
   protocol.between = step.between;
   const NetworkKind kind = network_kind_of(cluster);
+  const bool rounds_of_nodes = machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&
+                               outcome != Outcome::Broadcast;
   // Without threads of its own for that, the one that looks after all messages of a GPU copies
   // their bytes too (src/transport/net_socket.cc).
-  protocol.in_lockstep = kind == NetworkKind::Tcp && cluster.nccl_settings.socket_threads == 0 &&
-                         machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&
-                         outcome != Outcome::Broadcast;
+  protocol.in_lockstep =
+      rounds_of_nodes && kind == NetworkKind::Tcp && cluster.nccl_settings.socket_threads == 0;
   if (is_foreign(kind)) return protocol;
   protocol.between += above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
-  if (machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&
-      outcome != Outcome::Broadcast)
+  if (rounds_of_nodes)
     wait_before_bytes(protocol, cluster, machine, ring_steps(outcome, machine.ranks()));
   return protocol;
 }

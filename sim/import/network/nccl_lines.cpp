@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "sim/base/error.hpp"
@@ -21,6 +22,13 @@ constexpr std::string_view kLatencyIs = "NET/OFI Internode latency set at ";
 /// aws-ofi-nccl's "NET/OFI Selected Provider is efa (found 4 nics)". The number is that of one
 /// process, and not of the node.
 constexpr std::string_view kProviderIs = "rovider is ";
+
+/// The rest of a line that has these words.
+std::optional<std::string_view> rest_after(std::string_view line, std::string_view words) {
+  const std::size_t at = line.find(words);
+  if (at == std::string_view::npos) return std::nullopt;
+  return line.substr(at + words.size());
+}
 
 /// "[0]mlx5_0:1/IB" or "[0]mlx5_0:1/IB/SHARP" is a NIC of kind "IB".
 bool is_nic_of(std::string_view word, std::string_view kind) {
@@ -56,25 +64,24 @@ void NcclLines::take(std::string_view line) {
     kind_ = NetworkKind::GpudirectTcp;
   if (has("Using network Libfabric") || has("Using network AWS Libfabric")) libfabric_ = true;
   if (has("NET/OFI")) {
-    if (const std::size_t at = line.find(kProviderIs); at != std::string_view::npos) {
-      const std::string_view provider = line.substr(at + kProviderIs.size());
-      if (provider.starts_with("efa")) provider_ = NetworkKind::Efa;
-      if (provider.starts_with("cxi")) provider_ = NetworkKind::Slingshot;
-      if (provider.starts_with("tcp")) provider_ = NetworkKind::Tcp;
+    if (const auto provider = rest_after(line, kProviderIs)) {
+      if (provider->starts_with("efa")) provider_ = NetworkKind::Efa;
+      if (provider->starts_with("cxi")) provider_ = NetworkKind::Slingshot;
+      if (provider->starts_with("tcp")) provider_ = NetworkKind::Tcp;
+    }
+    if (const auto latency = rest_after(line, kLatencyIs)) take_plugin_latency(*latency);
+    if (const auto setting = rest_after(line, kPluginSets)) {
+      const std::vector<std::string_view> words = words_of(*setting);
+      if (words.size() >= 3 && words[1] == "to") take_setting(words[0], plain_value(words[2]));
     }
   }
   if (has("NVLS multicast support is "))
     nvlink_sharp_ = has("is not available") ? YesNo::No : YesNo::Yes;
   if (has("NET/IB : Using [")) take_nics(line);
-  if (has(kLatencyIs)) take_plugin_latency(line.substr(line.find(kLatencyIs) + kLatencyIs.size()));
-  if (const std::size_t at = line.find(kSet); at != std::string_view::npos) {
-    const std::vector<std::string_view> before = words_of(line.substr(0, at));
-    const std::vector<std::string_view> after = words_of(line.substr(at + kSet.size()));
+  if (const auto value = rest_after(line, kSet)) {
+    const std::vector<std::string_view> before = words_of(line.substr(0, line.find(kSet)));
+    const std::vector<std::string_view> after = words_of(*value);
     if (!before.empty() && !after.empty()) take_setting(before.back(), std::string(after.front()));
-  }
-  if (const std::size_t at = line.find(kPluginSets); at != std::string_view::npos) {
-    const std::vector<std::string_view> words = words_of(line.substr(at + kPluginSets.size()));
-    if (words.size() >= 3 && words[1] == "to") take_setting(words[0], plain_value(words[2]));
   }
 }
 

@@ -44,8 +44,8 @@ constexpr std::array kFormats = {
 /// A ring step in NCCL's own model (src/graph/tuning.cc), in place of what was not measured.
 constexpr Seconds kNvlinkStep{3.4e-6};
 constexpr Seconds kNetworkStep{9.6e-6};
-/// What a step over EFA took in two logs, in the geometric mean (platforms/aws-p4d-24xlarge.csv and
-/// aws-p5-48xlarge.csv have them).
+/// A step over EFA: the geometric mean of two logs, whose steps platforms/aws-p4d-24xlarge.csv and
+/// aws-p5-48xlarge.csv have.
 constexpr Seconds kEfaStep{54e-6};
 /// A message over TCP between two hosts (platforms/10gbe.csv has its source).
 constexpr Seconds kTcpStep{26.6e-6};

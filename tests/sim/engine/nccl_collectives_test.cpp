@@ -372,6 +372,28 @@ TEST_CASE("the first chunks of an NVLink switch's tree walk through it", "[nccl]
   CHECK(piece(2, std::int64_t{4} << 30, of_switch) == 128 * (512 << 10));
 }
 
+// An all-gather of 8 x 8 GPUs by Simple: 63 steps, of which every eighth crosses from node to node
+// and takes 14 us, the others 3.4. A launch of 6 us and NCCL's base of 8.4 come before. Bytes come
+// after, so that each further MiB adds the same time.
+TEST_CASE("a ring takes its latencies before its bytes", "[nccl]") {
+  Cluster cluster = machine(8, 8, 8, NetworkKind::InfiniBand);
+  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=Ring NCCL_PROTO=Simple");
+  const auto time = [&](std::int64_t bytes, const char* engine) {
+    const Bytes size{bytes};
+    const NcclWay way =
+        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllGathered, size);
+    const Plan plan =
+        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol});
+    return played(cluster, plan, engine);
+  };
+  for (const char* engine : {"analytic", "flow-exact"}) {
+    const double least = time(1, engine);
+    CHECK(least == Approx(6e-6 + 8.4e-6 + 63 * (14e-6 + 7 * 3.4e-6) / 8).epsilon(1e-3));
+    const double mebibyte = time(1 << 20, engine) - least;
+    CHECK(mebibyte == Approx(time(2 << 20, engine) - time(1 << 20, engine)).epsilon(1e-3));
+  }
+}
+
 // A tree with LL on 4 x 8 GPUs: 14 steps of 0.6 us inside and 4 between, of 5 us each where the
 // network has InfiniBand's 10 us, and of 58 more with EFA's 68. Its 75 us make NCCL's choice alone:
 // the estimate has 4 x (5 + 75) us between nodes.

@@ -343,7 +343,9 @@ TEST_CASE("a measured row leaves to its software what it does not say", "[preset
   run.collective = "ring-all-gather";
   run.trace = "iteration-gpt2-xl-h100";
   run.costs = "cost-v100-floor";
+  run.nccl_settings = "NCCL_ALGO=Ring";
   const Request said = request_of(run, files);
+  CHECK(cluster_of(said, files).nccl_settings.text == run.nccl_settings);
   CHECK(said.collective == run.collective);
   CHECK(said.trace == run.trace);
   CHECK(said.costs == run.costs);

@@ -70,6 +70,23 @@ TEST_CASE("Amazon's plugin says its latency and what it sets", "[network]") {
   CHECK(facts.nccl_settings.text == "NCCL_NVLSTREE_MAX_CHUNKSIZE=524288 NCCL_PROTO=simple");
 }
 
+TEST_CASE(
+    "an imported cluster has what Amazon's plugin said, and a step of EFA where none was timed",
+    "[network]") {
+  const std::string ofi = "node0:17:17 [0] NCCL INFO NET/OFI ";
+  const Imported imported = network_of({"all_reduce_perf\n" + kBegin + ranks(2, 8) +
+                                        "node0:17:17 [0] NCCL INFO Using network Libfabric\n" +
+                                        ofi + "Selected Provider is efa (found 4 nics)\n" + ofi +
+                                        "Internode latency set at 75.0 us\n" + ofi +
+                                        "Setting NCCL_PROTO to \"simple\"\n" + kHeader +
+                                        nccl_row(1'000'000'000, 25'000, 1.875) + "\n"});
+  const Cluster& cluster = imported.cluster->cluster;
+  CHECK(cluster.nccl_plugin_latency == Seconds{75e-6});
+  CHECK(cluster.nccl_settings.text == "NCCL_PROTO=simple");
+  CHECK(cluster.nic.latency == Seconds{54e-6});  // 1 GB says nothing of latency
+  CHECK_THAT(join(imported.notes.unknown), Contains("a step over EFA in two published logs"));
+}
+
 TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[network]") {
   for (const char* prefix :
        {"[1,0]<stdout>:", " 0: ", "node7: ", "> ", "  ", "[0] ",

@@ -235,6 +235,17 @@ TEST_CASE("a host's rate limits larger messages, more ranks and faster NICs than
   CHECK(outside_seen(on_stack("nic_share,90%,,x,,nic=8bps,\n")) == "nic_share");
 }
 
+TEST_CASE("a GPU that computes slows its collectives down, sharded or not", "[stack]") {
+  const auto left = [](const std::string& quantity) {
+    Scenario sharded = on_stack(quantity + ",20%,,x,,calls=1,\n");
+    sharded.sharding.kind = Sharding::Zero1;
+    apply_stack(sharded);
+    return outside_seen(sharded);
+  };
+  CHECK(left("computing_slowdown").empty());
+  CHECK(left("communication_slowdown") == "communication_slowdown");
+}
+
 TEST_CASE("a single node's run has no share of a NIC to be told of", "[stack]") {
   const auto uses = [](int nodes) {
     Scenario scenario = toy::scenario("topk");
