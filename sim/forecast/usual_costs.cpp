@@ -12,6 +12,7 @@
 #include "sim/inputs/cost_transfer.hpp"
 #include "sim/inputs/family_costs.hpp"
 #include "sim/inputs/iteration_trace.hpp"
+#include "sim/network/nccl_rule.hpp"
 
 namespace gradcast {
 namespace {
@@ -43,13 +44,13 @@ const Device* gpu_of_cluster(const Request& request, const std::vector<Device>& 
 
 /// The GPU that compresses: the trace's, and by today's preset the cluster's where somebody named
 /// it or where the trace is of another for want of one, or says nothing. nullptr where it is not
-/// known, or is a V100: no table is scaled then.
-const Device* scaled_to(const Request& request, const std::vector<Device>& devices,
-                        DataFiles& files) {
+/// known.
+const Device* compressing_gpu(const Request& request, const std::vector<Device>& devices,
+                              DataFiles& files) {
   const Device* device = device_meant(devices, device_of_trace(request, files));
   if (request.today && (request.others_trace || device == nullptr || request.knows_own_gpu()))
     if (const Device* own = gpu_of_cluster(request, devices, files)) device = own;
-  return device != nullptr && !device->name.starts_with("v100") ? device : nullptr;
+  return device;
 }
 
 /// True where a CPU computes, and so compresses: the trace is of one, and neither the cluster nor
@@ -97,7 +98,19 @@ bool has_costs_of_family(const Request& request, Family family, const DataFiles&
   });
 }
 
-/// A table that is not named follows the preset and the GPU.
+/// True for a run of today whose PyTorch has the torch.topk of 1.12: by its NCCL, which is 2.10.3
+/// there.
+bool has_torch_of_today(const Request& request) {
+  if (!request.today || request.implementation != "torch") return false;
+  if (request.nccl.empty()) return true;
+  try {
+    return parse_nccl_version(request.nccl) >= NcclVersion{2, 10, 3};
+  } catch (const ValueError&) {  // the forecast says so
+    return true;
+  }
+}
+
+/// A table that is not named follows the preset and the GPU. Those of a V100 are not scaled to one.
 Request by_gpu(Request request, DataFiles& files) {
   if (!request.costs.empty()) return request;
   request.costs = kPaperCosts;
@@ -105,11 +118,17 @@ Request by_gpu(Request request, DataFiles& files) {
   DataFiles others = files.beside();  // an answer that does not use them need not name them
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   const bool on_cpu = compresses_on_cpu(request, others);
+  const Device* gpu = on_cpu ? nullptr : compressing_gpu(request, *devices, others);
+  if (gpu != nullptr && has_torch_of_today(request) && files.has(kCostTables, kTorchCosts)) {
+    Request today = request;
+    today.costs = kTorchCosts;
+    if (today.costs_device.empty()) today.costs_device = gpu->name;
+    if (has_costs(today, request.compressor, files)) return today;
+  }
   if (on_cpu && request.costs_device.empty()) request.costs_device = kCpu;
-  const Device* device = on_cpu ? nullptr : scaled_to(request, *devices, others);
-  if (device != nullptr && request.costs_device.empty()) request.costs_device = device->name;
-  if ((device != nullptr || request.today) && !asks_for_papers(request))
-    request.costs = kDerivedCosts;
+  const bool scaled = gpu != nullptr && !gpu->name.starts_with("v100");
+  if (scaled && request.costs_device.empty()) request.costs_device = gpu->name;
+  if ((scaled || request.today) && !asks_for_papers(request)) request.costs = kDerivedCosts;
   return request;
 }
 

@@ -11,6 +11,8 @@ namespace gradcast {
 
 /// The authors' operators on the paper's V100.
 inline constexpr const char* kPaperCosts = "cost-v100-pytorch-1.1";
+/// Those that call torch.topk or randperm, by a PyTorch of today.
+inline constexpr const char* kTorchCosts = "cost-h20-pytorch-2.6";
 /// The project's kernels, derived from those that ran on a simulated V100.
 inline constexpr const char* kDerivedCosts = "cost-v100-derived";
 
@@ -18,8 +20,9 @@ inline constexpr const char* kDerivedCosts = "cost-v100-derived";
 /// the GPU that compresses (or to the one that the request names). Where a CPU compresses they are
 /// guessed for it (kCpu). A V100's, and those of a GPU that traces/devices.csv does not know, stay
 /// as they are. The paper's are taken where the request
-/// asks for what they alone have, another implementation than the project's or mode paper. So they
-/// are by the paper's preset for a V100 and an unknown GPU. Throws DataError for a wrong
+/// asks for what they alone have, another implementation than the project's or mode paper, and
+/// kTorchCosts in their place for a PyTorch of today on a known GPU. So the paper's are by its
+/// preset for a V100 and an unknown GPU. Throws DataError for a wrong
 /// traces/devices.csv.
 Request with_usual_costs(Request request, DataFiles& files);
 

@@ -1,5 +1,6 @@
 // `traces/cost-v100-pytorch-1.1.csv`: costs of the authors' compressors on the paper's V100.
 // `traces/cost-p102-100-pytorch.csv`: costs of their Top-k on the GPU of their gTop-k.
+// `traces/cost-h20-pytorch-2.6.csv`: those that call torch.topk or randperm, by a PyTorch of today.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -84,6 +85,28 @@ decode (derived): the operators of distributed_optimizer.py in hclhkbu/GaussianK
   each max(bytes moved / 374 GB/s, launches x 1.83 us). 374 GB/s is 85 % of 320 bits at 11 Gbit/s; the
   launch is a V100's. Waits of the host and what Python adds are not in it.)";
 
+/// One more than the line through the two sizes that were timed was held against.
+constexpr std::array<std::int64_t, 9> kH20Elements = {1'024,       65'536,        1'048'576,
+                                                      4'194'304,   25'557'032,    138'357'544,
+                                                      400'000'000, 1'000'000'000, 4'000'000'000};
+
+constexpr std::string_view kH20Provenance =
+    R"(The compressors of "Understanding Top-k Sparsification in Distributed Deep Learning" that call
+torch.topk or randperm, by PyTorch 2.6 on an H20. torch.topk: all multiprocessors select there since 1.12, and one block did
+before (pytorch/pytorch#71081, #74267). Nothing here was timed by this project: samples are 0, the p95
+columns repeat the others. Made by generate_data.
+torch.topk: 0.100 ms + 34.6 ps an element, the line through what was published of 1 M and 100 M elements
+  (pytorch/pytorch#164459, top 100; 1 G took 5 % longer), taken to hold for any k (derived). Below 1 M
+  less is likely.
+topk, encode: that, a sort of the selected, and residual, abs and the copy beside it. All other operators as in
+  cost-v100-pytorch-1.1, each max(bytes moved / 3,400 GB/s, launches x 1.83 us): 85 % of NVIDIA's 4,000
+  GB/s, and the V100's launch. randperm sorts fewer bits since 1.9, in passes of 8: 256 bytes an element
+  of 50 M (sim/generate/torch_operators.cpp).
+mode code and paper: as in cost-v100-pytorch-1.1.
+low_factor, high_factor: 0.7 to 2.4 where torch.topk is called, as 80 M elements take an MI300X 2.4 times what
+  its bandwidth makes of this line (ROCm/pytorch#1848: 5.05 ms); 0.7 to 1.7 of randk (the sort, as there).
+selected: expected of independent normal elements, rounded.)";
+
 /// Rounds, so that the file does not depend on the last bit of a library's result.
 Seconds six_digits(Seconds time) { return Seconds{rounded_to(6, time.count())}; }
 
@@ -158,8 +181,35 @@ GeneratedFile p102_file() {
   return file_of(table, kP102Provenance);
 }
 
+/// True where an operator of today differs from PyTorch 1.1's.
+bool differs_today(const TorchCompressor& compressor) {
+  return compressor.name == "topk" || compressor.name == "randk" || compressor.name == "dgc" ||
+         compressor.name == "trimmed" || compressor.name == "rtopk";
+}
+
+GeneratedFile h20_file() {
+  CostTable table{"cost-h20-pytorch-2.6", {}};
+  for (const TorchCompressor& compressor : torch_compressors()) {
+    if (!differs_today(compressor)) continue;
+    for (const double density : kDensities)
+      for (const std::int64_t elements : kH20Elements)
+        for (const int workers : {1, 256}) {
+          if (density > compressor.max_density) continue;
+          CostRow row = cost_row(compressor, elements, density, workers, kH20);
+          if (compressor.name == "topk") {
+            const Seconds beside = time_of(beside_topk(elements, row.selected), kH20);
+            row.encode = row.encode_p95 = six_digits(row.encode + beside);
+          }
+          row.evidence = "derived";
+          row.factors = {0.7, compressor.name == "randk" ? 1.7 : 2.4};
+          table.rows.push_back(std::move(row));
+        }
+  }
+  return file_of(table, kH20Provenance);
+}
+
 }  // namespace
 
-std::vector<GeneratedFile> cost_table_files() { return {v100_file(), p102_file()}; }
+std::vector<GeneratedFile> cost_table_files() { return {v100_file(), p102_file(), h20_file()}; }
 
 }  // namespace gradcast

@@ -36,7 +36,8 @@ GeneratedFile table2_file();
 GeneratedFile gtopk_file();
 GeneratedFile two_gpus_file();
 
-/// `traces/cost-v100-pytorch-1.1.csv` and `traces/cost-p102-100-pytorch.csv`, in this order.
+/// `traces/cost-v100-pytorch-1.1.csv`, `traces/cost-p102-100-pytorch.csv` and
+/// `traces/cost-h20-pytorch-2.6.csv`, in this order.
 std::vector<GeneratedFile> cost_table_files();
 
 /// `traces/cost-two-gpus-of-<model>.csv`: an unnamed GPU, by the timers of one of two models.

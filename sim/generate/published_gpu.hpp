@@ -13,6 +13,8 @@ struct PublishedGpu {
   BytesPerSecond bandwidth;    // reached by streaming kernels
   Seconds launch{0};           // an asynchronous one
   Seconds topk_comparison{0};  // torch.topk takes this x n log2 n, for k = 0.001 n
+  Seconds topk_begin{0};       // or, where all multiprocessors select, this and
+  Seconds topk_element{0};     // this for each element
 };
 
 /// The share of the data sheet's bandwidth that streaming kernels are assumed to reach.
@@ -36,6 +38,17 @@ inline constexpr PublishedGpu kV100Sxm2{"V100-SXM2", 15.7e12, kV100.bandwidth, k
 /// torch.topk: the fit for P102-100 in the same comment.
 inline constexpr PublishedGpu kP102{
     "P102-100", 10.8e12, {kStreamingShare * 440e9}, kV100.launch, Seconds{2.18896957e-10}};
+
+/// NVIDIA's H20: 44 TFLOP/s, 4,000 GB/s. A launch is taken over from the V100. torch.topk of
+/// PyTorch 2.6 takes 0.135 ms for 1 M elements and 3.56 ms for 100 M (pytorch/pytorch#164459, top
+/// 100); by the line through both 1 G take 34.7 ms, and 36.6 were measured there.
+inline constexpr PublishedGpu kH20{"H20",
+                                   44e12,
+                                   {kStreamingShare * 4000e9},
+                                   kV100.launch,
+                                   {},
+                                   Seconds{1.004e-4},
+                                   Seconds{3.46e-11}};
 
 /// The roofline in fp32.
 inline RooflinePeaks peaks_of(const PublishedGpu& device) {

@@ -238,6 +238,13 @@ constexpr std::array kCompressors = {
 
 std::span<const TorchCompressor> torch_compressors() { return kCompressors; }
 
+std::vector<OperatorCall> beside_topk(std::int64_t elements, double selected) {
+  const auto d = static_cast<double>(elements);
+  Calls calls{{kAdd, d}, {kAbs, d}, {kSortSelected, selected}};
+  append(calls, take(d, selected));
+  return calls;
+}
+
 std::vector<OperatorCall> torch_decoding(std::int64_t elements, double selected, int workers) {
   const auto d = static_cast<double>(elements);
   Calls calls{{kFill, d}};

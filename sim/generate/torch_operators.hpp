@@ -1,5 +1,6 @@
-// The costs of PyTorch 1.1's operators: the bytes they move, and their launches. They are derived
-// from what the operators must read and write. This project timed none of them.
+// The costs of PyTorch's operators, of 1.1 and, where they differ, of today: the bytes they move,
+// and their launches. They are derived from what the operators must read and write. This project
+// timed none of them.
 #pragma once
 #include <string_view>
 
@@ -13,7 +14,8 @@ struct TorchOperator {
   std::string_view name;
   double bytes_per_element = 0;
   int launches = 1;
-  bool compares = false;  // known by the device's fit in n log2 n instead of its bytes
+  bool compares = false;  // known by times of the device instead of its bytes
+  bool permutes = false;  // by fewer bytes in a PyTorch of today
 };
 
 /// An operator and the number of elements that it reads, or of indices that it is given.
@@ -84,6 +86,10 @@ inline constexpr TorchOperator kToLong{"long", 4 + 8};
 // One kernel selects, another sorts what was selected.
 inline constexpr TorchOperator kTopk{"topk", 0, 2, true};
 
+// The selected of a torch.topk of today are sorted in four passes of 8 bits, values with int64
+// indices: a pass reads and writes 12 bytes, the histograms read 4, and indices are looked up.
+inline constexpr TorchOperator kSortSelected{"sort of topk", 4 * 2 * 12 + 4 + 8 + kSector + 8, 14};
+
 // randperm() fills int64 keys at random, writes 0, 1, 2... as int64 values and sorts the values by
 // their keys (TensorFactories.cu, pytorch/pytorch@6e699ea), which thrust 1.9 hands to CUB's radix
 // sort over all 64 bits (sort.h, NVIDIA/thrust@05ba024). On sm_70 CUB takes at most 7 bits a pass
@@ -98,7 +104,7 @@ inline constexpr int kSortBitsPerPass = 7;
 inline constexpr int kSortPasses = (kSortBits + kSortBitsPerPass - 1) / kSortBitsPerPass;
 static_assert(kSortPasses % 2 == 0, "after an odd number the result would be copied back");
 inline constexpr TorchOperator kRandperm{"randperm", 8 + 8 + kSortPasses*(8 + 16 + 16),
-                                         1 + 1 + kSortPasses * 3};
+                                         1 + 1 + kSortPasses * 3, false, true};
 
 }  // namespace torch_operators
 }  // namespace gradcast

@@ -498,6 +498,10 @@ TEST_CASE("a flag of another family of compressors is said to change nothing", "
              Contains("known: fp32, fp16, bf16"));
   CHECK_THAT(notes({"--compressor", "powersgd", "--wire-messages", "2"}),
              Contains("--wire-messages changes nothing here: powersgd sends matrices"));
+  CHECK_THAT(notes({"--compressor", "randk"}),
+             Contains("with a shared seed an all-reduce adds it up"));
+  CHECK_THAT(notes({"--compressor", "randk", "--collective", "ring-all-reduce"}),
+             !Contains("shared seed"));
   CHECK_THAT(notes({"--compressor", "topk", "--parameter", "2"}),
              Contains("'topk' takes no parameter"));
   CHECK_THAT(notes({"--compressor", "qsgd", "--parameter", "0"}),

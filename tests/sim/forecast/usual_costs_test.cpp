@@ -120,6 +120,30 @@ TEST_CASE("a choice of costs is kept", "[usual_costs]") {
   }
 }
 
+// PyTorch 1.12 and NCCL 2.10.3 came together. Gaussian-k calls neither torch.topk nor randperm.
+TEST_CASE("torch is a PyTorch of today, unless NCCL's version says that it is older",
+          "[usual_costs]") {
+  Request asked = of("resnet-50", "");
+  asked.today = true;
+  asked.implementation = "torch";
+  asked.compressor = "topk";
+  CHECK(usual(asked).costs == kTorchCosts);
+  CHECK(usual(asked).costs_device == "v100");  // the trace's
+  for (const char* nccl : {"2.10.3", "2.27.5", "torch-1.12"}) {
+    asked.nccl = nccl;
+    CHECK(usual(asked).costs == kTorchCosts);
+  }
+  asked.nccl = "2.8.4";
+  CHECK(usual(asked).costs == kPaperCosts);
+  asked.nccl = "";
+  asked.compressor = "gaussian";
+  CHECK(usual(asked).costs == kPaperCosts);
+  asked.compressor = "randk";
+  CHECK(usual(asked).costs == kTorchCosts);
+  asked.today = false;
+  CHECK(usual(asked).costs == kPaperCosts);
+}
+
 // fp16 reads 4 and writes 2 bytes of each of 1,557,611,200 gradients: 9.35 GB at 41 % of 870.4 GB/s
 // on the simulated V100, where its arithmetic takes longer than its bytes, and 3350 / 900 times as
 // fast on an H100: 7.05 ms. PowerSGD moves 16 bytes an element (P and Q are less than 0.1 % of

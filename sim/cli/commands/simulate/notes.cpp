@@ -79,6 +79,15 @@ void note_of_family(const Flags& flags, const Scenario& scenario) {
       flags.note("--" + std::string(flag) + " changes nothing here: " + name + " sends matrices");
 }
 
+/// Notes that ranks could agree on what they select, where they do not: far less is then sent.
+void note_shared_seed(const Flags& flags, const Scenario& scenario) {
+  if (scenario.compressor->shared_seed && !flags.given("collective") &&
+      scenario.aggregation() == Aggregation::AllGather)
+    flags.note(
+        "ranks select apart, and all of it is gathered; with a shared seed an all-reduce "
+        "adds it up: --collective ring-all-reduce");
+}
+
 /// The bytes that are given are taken, whatever the type.
 void note_value_type(const Flags& flags, const Scenario& scenario) {
   if (scenario.sparse() && flags.given("value-type") && flags.given("wire-bytes-per-element"))
@@ -148,6 +157,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     flags.note("--count-spread changes nothing here: every rank selects as many elements");
   if (scenario.compresses() && plan.ranks() > 1) {
     note_value_type(flags, scenario);
+    note_shared_seed(flags, scenario);
     note_of_family(flags, scenario);
     return;
   }
