@@ -299,7 +299,7 @@ class Verdicts(unittest.TestCase):
         self.assertTrue(complaints_of_compare(document, table))
 
     def test_a_doctored_forecast_is_noticed(self):
-        words = shlex.split("simulate --model resnet-50 --compressor gaussian --engine analytic")
+        words = shlex.split("simulate --model resnet-50 --compressor gaussian --nic-bandwidth 40Gbps --engine analytic")
         document = json.loads(self.answer(*words, "--format", "json"))
         table = self.answer(*words, "--format", "table")
         self.assertEqual(complaints_of_simulate(document, table), [])

@@ -372,26 +372,64 @@ TEST_CASE("the first chunks of an NVLink switch's tree walk through it", "[nccl]
   CHECK(piece(2, std::int64_t{4} << 30, of_switch) == 128 * (512 << 10));
 }
 
-// An all-gather of 8 x 8 GPUs by Simple: 63 steps, of which every eighth crosses from node to node
+namespace {
+
+/// The time of an all-gather by a ring with Simple, which NCCL's environment asks for.
+double of_ring(Cluster cluster, std::int64_t bytes, const char* engine) {
+  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=Ring NCCL_PROTO=Simple");
+  const Bytes size{bytes};
+  const NcclWay way = nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllGathered,
+                               size * cluster.ranks());
+  const Plan plan =
+      one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol});
+  return played(cluster, plan, engine);
+}
+
+}  // namespace
+
+// An all-gather of 2 x 4 GPUs by Simple: 7 steps, of which every fourth crosses from node to node
 // and takes 14 us, the others 3.4. A launch of 6 us and NCCL's base of 8.4 come before. Bytes come
 // after, so that each further MiB adds the same time.
 TEST_CASE("a ring takes its latencies before its bytes", "[nccl]") {
-  Cluster cluster = machine(8, 8, 8, NetworkKind::InfiniBand);
-  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=Ring NCCL_PROTO=Simple");
-  const auto time = [&](std::int64_t bytes, const char* engine) {
-    const Bytes size{bytes};
-    const NcclWay way =
-        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllGathered, size);
-    const Plan plan =
-        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol});
-    return played(cluster, plan, engine);
-  };
+  const Cluster cluster = machine(2, 4, 4, NetworkKind::InfiniBand);
   for (const char* engine : {"analytic", "flow-exact"}) {
-    const double least = time(1, engine);
-    CHECK(least == Approx(6e-6 + 8.4e-6 + 63 * (14e-6 + 7 * 3.4e-6) / 8).epsilon(1e-3));
-    const double mebibyte = time(1 << 20, engine) - least;
-    CHECK(mebibyte == Approx(time(2 << 20, engine) - time(1 << 20, engine)).epsilon(1e-3));
+    const double least = of_ring(cluster, 1, engine);
+    CHECK(least == Approx(6e-6 + 8.4e-6 + 7 * (14e-6 + 3 * 3.4e-6) / 4).epsilon(1e-3));
+    const double mebibyte = of_ring(cluster, 1 << 20, engine) - least;
+    CHECK(mebibyte == Approx(of_ring(cluster, 2 << 20, engine) - of_ring(cluster, 1 << 20, engine))
+                          .epsilon(1e-3));
   }
+}
+
+// 8 x 8 GPUs: 63 steps of (14 + 7 x 3.4) / 8 us, 298 us in all, take 3.1 times that, and 1024 GPUs
+// 1023 of them 4 times. 2.1 x 298 = 625 us of waits hide half of the bytes' time. So 1 MiB of each
+// GPU, 64 in all, adds half of what the second does among 8 GPUs a node, and 1 GiB, whose bytes
+// take a hundred times as long as all waits, adds nothing to the latencies as NCCL counts them.
+TEST_CASE("ranks of a long ring wait for late ones, and half of the bytes go meanwhile", "[nccl]") {
+  const double step = (14e-6 + 7 * 3.4e-6) / 8;
+  const Cluster cluster = machine(8, 8, 8, NetworkKind::InfiniBand);
+  for (const char* engine : {"analytic", "flow-exact"}) {
+    const double least = of_ring(cluster, 1, engine);
+    CHECK(least == Approx(14.4e-6 + 3.1 * 63 * step).epsilon(1e-3));
+    const double few = of_ring(cluster, 1 << 20, engine) - least;
+    const double many = of_ring(cluster, 1 << 30, engine);
+    const double more = of_ring(cluster, (1 << 30) + (1 << 20), engine) - many;
+    CHECK(few == Approx(more / 2).epsilon(0.01));
+    CHECK(many - 1024 * more == Approx(14.4e-6 + 63 * step).epsilon(0.01));
+  }
+  const Cluster large = machine(128, 8, 8, NetworkKind::InfiniBand);
+  CHECK(of_ring(large, 1, "analytic") == Approx(14.4e-6 + 4 * 1023 * step).epsilon(1e-3));
+}
+
+// On A3 Mega's network rings of 16 ranks show no waits: 15 steps, every eighth between nodes.
+TEST_CASE("ranks wait for late ones over Slingshot, and not past the host", "[nccl]") {
+  Cluster cluster = machine(2, 8, 8, NetworkKind::GpudirectTcp);
+  const double past_host = of_ring(cluster, 1, "analytic");
+  cluster.network_kind = NetworkKind::InfiniBand;
+  CHECK(of_ring(cluster, 1, "analytic") > 1.1 * past_host);
+  cluster = machine(8, 8, 8, NetworkKind::Slingshot);
+  const double slingshot = of_ring(cluster, 1, "analytic");
+  CHECK(slingshot > 2 * 63 * (14e-6 + 7 * 3.4e-6) / 8);
 }
 
 // A tree with LL on 4 x 8 GPUs: 14 steps of 0.6 us inside and 4 between, of 5 us each where the
