@@ -98,13 +98,18 @@ bool has_costs_of_family(const Request& request, Family family, const DataFiles&
   });
 }
 
-/// True for a run of today whose PyTorch has the torch.topk of 1.12: by its NCCL, which is 2.10.3
-/// there.
+/// True for a run of today whose PyTorch has the torch.topk of 1.12. NCCL 2.10.3 came with 1.10 to
+/// 1.12: without a name of PyTorch it is taken for an older one.
 bool has_torch_of_today(const Request& request) {
-  if (!request.today || request.implementation != "torch") return false;
+  constexpr std::string_view kTorch = "torch-";
+  const bool asks = request.implementation == "torch" ||
+                    (request.implementation.empty() && request.mode == "paper");
+  if (!request.today || !asks) return false;
   if (request.nccl.empty()) return true;
+  if (request.nccl.starts_with(kTorch))
+    return !natural_less(request.nccl.substr(kTorch.size()), "1.12");
   try {
-    return parse_nccl_version(request.nccl) >= NcclVersion{2, 10, 3};
+    return parse_nccl_version(request.nccl) > NcclVersion{2, 10, 3};
   } catch (const ValueError&) {  // the forecast says so
     return true;
   }

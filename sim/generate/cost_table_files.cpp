@@ -85,7 +85,7 @@ decode (derived): the operators of distributed_optimizer.py in hclhkbu/GaussianK
   each max(bytes moved / 374 GB/s, launches x 1.83 us). 374 GB/s is 85 % of 320 bits at 11 Gbit/s; the
   launch is a V100's. Waits of the host and what Python adds are not in it.)";
 
-/// One more than the line through the two sizes that were timed was held against.
+/// Up to four times the largest size that was timed.
 constexpr std::array<std::int64_t, 9> kH20Elements = {1'024,       65'536,        1'048'576,
                                                       4'194'304,   25'557'032,    138'357'544,
                                                       400'000'000, 1'000'000'000, 4'000'000'000};
@@ -104,7 +104,7 @@ topk, encode: that, a sort of the selected, and residual, abs and the copy besid
   of 50 M (sim/generate/torch_operators.cpp).
 mode code and paper: as in cost-v100-pytorch-1.1.
 low_factor, high_factor: 0.7 to 2.4 where torch.topk is called, as 80 M elements take an MI300X 2.4 times what
-  its bandwidth makes of this line (ROCm/pytorch#1848: 5.05 ms); 0.7 to 1.7 of randk (the sort, as there).
+  34.6 ps each are at its bandwidth (ROCm/pytorch#1848: 5.05 ms); 0.7 to 1.7 of randk (the sort, as there).
 selected: expected of independent normal elements, rounded.)";
 
 /// Rounds, so that the file does not depend on the last bit of a library's result.
@@ -183,8 +183,9 @@ GeneratedFile p102_file() {
 
 /// True where an operator of today differs from PyTorch 1.1's.
 bool differs_today(const TorchCompressor& compressor) {
-  return compressor.name == "topk" || compressor.name == "randk" || compressor.name == "dgc" ||
-         compressor.name == "trimmed" || compressor.name == "rtopk";
+  const TorchEncoding encoding = compressor.encode(1'000'000, 0.001);
+  return std::any_of(encoding.calls.begin(), encoding.calls.end(),
+                     [](const OperatorCall& call) { return call.op.compares || call.op.permutes; });
 }
 
 GeneratedFile h20_file() {

@@ -219,15 +219,17 @@ double channels_time(const Cluster& cluster, const NcclMachine& machine, Bytes b
 
 Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, latency - held); }
 
-/// The part of a ring's bytes that goes while ranks wait for late ones: a guess.
+/// The part of a ring's bytes that goes while ranks wait for late ones: a guess. 1, 2 and 4 GiB on
+/// 1024 GPUs (below) say more, all-gathers of 80 GPUs less.
 constexpr double kGoesMeanwhile = .5;
 
 /// How much longer a ring's steps take than NCCL counts, whose latencies were timed on few ranks:
-/// each rank waits for the one before it, and so for whichever is late. By two logs that no file
-/// has, 64 H100 take 9.1 us a step of an all-gather by LL, 3.1 times what is counted (NREL's
-/// Kestrel, 1 to 128 KiB), and 1024 H100 by LL128 19.4 and 20.2 ms for all-reduces of 1 and 2 GiB
-/// (NVIDIA/nccl-tests#322), 4 times that if half of the bytes go meanwhile. Eight ranks take what
-/// is counted. How it grows between is a guess.
+/// each rank waits for the one before it, and so for whichever is late. Two logs that no file has
+/// show it. 64 H100 on Slingshot take 9.1 us a step of an all-gather by LL, where 2.9 are counted
+/// with Polaris's 7.5 us between nodes (NREL's Kestrel, 1 to 128 KiB): 3.1 times. 1024 H100 on RoCE
+/// by LL128 take 19.4 and 20.2 ms for all-reduces of 1 and 2 GiB (NVIDIA/nccl-tests#322): 4 times,
+/// if half of the bytes go meanwhile. Eight ranks take what is counted. How it grows between is a
+/// guess, and that RCCL's rings wait as long.
 double waits_of_ring(int ranks) {
   if (ranks <= 8) return 1;
   if (ranks < 64) return 1 + 2.1 * (ranks - 8) / 56;
@@ -292,12 +294,13 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
       rounds_of_nodes && kind == NetworkKind::Tcp && cluster.nccl_settings.socket_threads == 0;
   if (!is_foreign(kind))
     protocol.between += above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
+  // Over sockets rounds follow one another anyway.
   if (!rounds_of_nodes || kind == NetworkKind::Tcp) return protocol;
   const Seconds latencies =
       ring_latencies(protocol, cluster, machine, ring_steps(outcome, machine.ranks()));
   const Seconds of_bytes{static_cast<double>(bytes.count) * times.between /
                          link_bandwidth(cluster, machine, estimate, outcome)};
-  if (kind != NetworkKind::GpudirectTcp)  // logs of 16 ranks show no such wait there
+  if (kind != NetworkKind::GpudirectTcp)  // its logs, of 16 ranks, show no such wait
     protocol.begin +=
         above((waits_of_ring(machine.ranks()) - 1) * latencies, kGoesMeanwhile * of_bytes);
   if (!is_foreign(kind)) wait_before_bytes(protocol, cluster, latencies);

@@ -1,6 +1,7 @@
 #include "sim/sweep/run.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -8,6 +9,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
 #include "sim/base/progress.hpp"
+#include "sim/base/text.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/forecast/workers.hpp"
 #include "sim/inputs/cluster_values.hpp"
@@ -40,18 +42,23 @@ std::vector<std::string> accuracy_sentences(const SweepTasks& tasks, DataFiles& 
   return sentences;
 }
 
-/// Sources of costs that nobody measured on the GPU, each said once.
+/// Sources of costs that nobody measured on the GPU, each said once, with its compressors where
+/// others have another one.
 std::vector<std::string> cost_sentences(const SweepTasks& tasks) {
-  std::vector<std::string> sentences;
+  std::map<std::string, std::vector<std::string>> of_words;
   for (const SweepPoint& point : tasks.points) {
-    const Compressor* compressor = find_compressor(point.request.compressor);
+    const Request& asked = point.request;
+    const Compressor* compressor = find_compressor(asked.compressor);
     if (compressor == nullptr || compressor->family == Family::Dense) continue;
-    const std::string words = scaled_costs_words(point.request.costs, point.request.costs_device);
-    std::string sentence = "Costs of compressing are " + words + ".";
-    if (!words.empty() &&
-        std::find(sentences.begin(), sentences.end(), sentence) == sentences.end())
-      sentences.push_back(std::move(sentence));
+    auto& names = of_words[scaled_costs_words(asked.costs, asked.costs_device)];
+    const std::string name(compressor->name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
+  std::vector<std::string> sentences;
+  for (const auto& [words, names] : of_words)
+    if (!words.empty())
+      sentences.push_back("Costs of " + (of_words.size() == 1 ? "compressing" : join(names)) +
+                          " are " + words + ".");
   return sentences;
 }
 

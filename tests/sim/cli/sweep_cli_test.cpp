@@ -486,3 +486,18 @@ TEST_CASE("merging takes what the folder's plan says", "[cli][sweep]") {
   CHECK(ran.exit_code == 0);
   CHECK_THAT(ran.err, !Contains("is not in this build"));
 }
+
+// Gaussian-k calls neither torch.topk nor randperm, so that PyTorch 1.1's table, of a V100, serves
+// it.
+TEST_CASE("a sweep says whose costs are scaled where not all are", "[sweep]") {
+  const UsersPreset usual;
+  const auto said = [](const char* compressors) {
+    return gradcast_runs("sweep", "--model", "resnet-50", "--cluster", "10gbe", "--compressor",
+                         compressors, "--implementation", "torch", "--engine", "analytic")
+        .out;
+  };
+  CHECK_THAT(said("topk,randk,gaussian"),
+             Contains("Costs of topk, randk are scaled to v100 from cost-h20-pytorch-2.6"));
+  CHECK_THAT(said("topk,randk"),
+             Contains("Costs of compressing are scaled to v100 from cost-h20-pytorch-2.6"));
+}

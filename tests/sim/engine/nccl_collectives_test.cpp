@@ -402,9 +402,9 @@ TEST_CASE("a ring takes its latencies before its bytes", "[nccl]") {
 }
 
 // 8 x 8 GPUs: 63 steps of (14 + 7 x 3.4) / 8 us, 298 us in all, take 3.1 times that, and 1024 GPUs
-// 1023 of them 4 times. 2.1 x 298 = 625 us of waits hide half of the bytes' time. So 1 MiB of each
-// GPU, 64 in all, adds half of what the second does among 8 GPUs a node, and 1 GiB, whose bytes
-// take a hundred times as long as all waits, adds nothing to the latencies as NCCL counts them.
+// 1023 of them 4 times. 2.1 x 298 = 625 us of waits hide half of the bytes' time: a first MiB of
+// each GPU adds half of what one more adds to 1 GiB. The bytes of that GiB take more than a
+// hundred times as long as all waits, so that its latencies are those that NCCL counts.
 TEST_CASE("ranks of a long ring wait for late ones, and half of the bytes go meanwhile", "[nccl]") {
   const double step = (14e-6 + 7 * 3.4e-6) / 8;
   const Cluster cluster = machine(8, 8, 8, NetworkKind::InfiniBand);

@@ -120,7 +120,8 @@ TEST_CASE("a choice of costs is kept", "[usual_costs]") {
   }
 }
 
-// PyTorch 1.12 and NCCL 2.10.3 came together. Gaussian-k calls neither torch.topk nor randperm.
+// NCCL 2.10.3 came with PyTorch 1.10, 1.11 and 1.12, 2.14.3 with 1.13. Gaussian-k calls neither
+// torch.topk nor randperm.
 TEST_CASE("torch is a PyTorch of today, unless NCCL's version says that it is older",
           "[usual_costs]") {
   Request asked = of("resnet-50", "");
@@ -129,13 +130,20 @@ TEST_CASE("torch is a PyTorch of today, unless NCCL's version says that it is ol
   asked.compressor = "topk";
   CHECK(usual(asked).costs == kTorchCosts);
   CHECK(usual(asked).costs_device == "v100");  // the trace's
-  for (const char* nccl : {"2.10.3", "2.27.5", "torch-1.12"}) {
+  for (const char* nccl : {"2.14.3", "2.27.5", "torch-1.12", "torch-2.10"}) {
     asked.nccl = nccl;
     CHECK(usual(asked).costs == kTorchCosts);
   }
-  asked.nccl = "2.8.4";
-  CHECK(usual(asked).costs == kPaperCosts);
+  for (const char* nccl : {"2.8.4", "2.10.3", "torch-1.9", "torch-1.11"}) {
+    asked.nccl = nccl;
+    CHECK(usual(asked).costs == kPaperCosts);
+  }
   asked.nccl = "";
+  Request defined = asked;  // the paper's definitions are PyTorch's operators too
+  defined.implementation = "";
+  defined.compressor = "dgc";
+  defined.mode = "paper";
+  CHECK(usual(defined).costs == kTorchCosts);
   asked.compressor = "gaussian";
   CHECK(usual(asked).costs == kPaperCosts);
   asked.compressor = "randk";

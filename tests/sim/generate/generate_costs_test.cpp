@@ -119,8 +119,8 @@ TEST_CASE("a random permutation is a sort of 416 bytes an element", "[generate]"
   CHECK(torch_operators::kRandperm.launches == 1 + 1 + 10 * 3);
 }
 
-// Of n = 50 M elements the bits are log2(6 n^2 / (12 x 0.10536)) = 2 x 25.575 + 2.247 = 53.4, so
-// 54: 7 passes of 8 bits. 4 x 8 bytes, and 4 x 8 a pass: 256. Of 1 M: 42.1, 43 bits, 6 passes, 224.
+// n = 50 M elements need log2(6 n^2 / (12 x 0.10536)) = 2 x 25.575 + 2.247 = 53.4 bits, so 54: 7
+// passes of 8. 4 x 8 bytes, and 4 x 8 a pass, are 256. 1 M elements need 42.1: 43, 6 passes, 224.
 // 50 M x 256 bytes at 85 % of 4,000 GB/s take 3.765 ms.
 TEST_CASE("a random permutation of today sorts as many bits as keep keys apart", "[generate]") {
   const auto time = [](double n) { return time_of({torch_operators::kRandperm, n}, kH20).count(); };
