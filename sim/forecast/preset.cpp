@@ -30,10 +30,11 @@ const char* todays_stack(const ShardingChoice& sharding) {
                                             : kTodaysStack;
 }
 
-/// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network. RCCL's
-/// were never compared with measured times: they get the widest.
+/// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network. RCCL
+/// has too few logs to tell networks from each other.
 const char* collectives_stack(const Cluster& cluster) {
-  if (is_amd(gpu_generation_of(cluster))) return "stack-nccl-slingshot";
+  if (is_amd(gpu_generation_of(cluster)))
+    return cluster.nodes == 1 ? "stack-nccl-rccl-node" : "stack-nccl-rccl";
   if (cluster.nodes == 1) return "stack-nccl-node";
   switch (network_kind_of(cluster)) {
     case NetworkKind::Efa:

@@ -39,9 +39,12 @@ constexpr Network kNetworks[] = {
     {"TCP", 30, 50},
     {"one node, vTrain's tables", 12, 12},
     {"one node, others", 0, 0},
+    {"AMD's GPUs, one node", 0, 0},
+    {"AMD's GPUs, several nodes", 0, 0},
 };
 
 const char* network_name(const Scenario& scenario, int nodes, const std::string& source) {
+  if (is_amd(gpu_generation_of(scenario.cluster))) return kNetworks[nodes == 1 ? 7 : 8].name;
   if (nodes == 1) return kNetworks[source.starts_with("vtrain") ? 5 : 6].name;
   switch (network_kind_of(scenario.cluster)) {
     case NetworkKind::InfiniBand:

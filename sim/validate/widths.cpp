@@ -22,6 +22,7 @@ struct OfStack {
   const char* name;
   const char* where;
   std::set<std::string> networks;
+  bool rccl = false;
 };
 const OfStack kOfStacks[] = {
     {"stack-nccl", "On InfiniBand or RoCE.", {"InfiniBand, RoCE"}},
@@ -31,6 +32,8 @@ const OfStack kOfStacks[] = {
     {"stack-nccl-tcp",
      "On TCP, through sockets or GPUDirect.",
      {"TCP", "TCP past the host (A3 Mega)"}},
+    {"stack-nccl-rccl", "By RCCL on several nodes.", {"AMD's GPUs, several nodes"}, true},
+    {"stack-nccl-rccl-node", "By RCCL inside one node.", {"AMD's GPUs, one node"}, true},
 };
 
 using Rows = std::vector<TodayRow>;
@@ -200,8 +203,15 @@ Held held_without_own_site(const std::vector<TodayRow>& rows,
 
 std::vector<WidthsFile> widths_files(const Today& today) {
   std::vector<WidthsFile> files;
+  // NCCL's networks stand for each other, and RCCL's rows for none of them.
+  const Rows of_nccl = rows_where(today.collectives, [](const TodayRow& row) {
+    return std::none_of(std::begin(kOfStacks), std::end(kOfStacks), [&](const OfStack& of) {
+      return of.rccl && of.networks.contains(row.software);
+    });
+  });
   for (const OfStack& of : kOfStacks)
-    files.push_back({std::string(of.name) + ".csv", text_of(of, today.collectives)});
+    files.push_back(
+        {std::string(of.name) + ".csv", text_of(of, of.rccl ? today.collectives : of_nccl)});
   return files;
 }
 

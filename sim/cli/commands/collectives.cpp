@@ -267,7 +267,7 @@ int collectives(int argc, const char* const* argv) {
       "90 % its interval.\n";
   if (is_amd(gpu_generation_of(cluster)) && cluster.measured == nullptr)
     answer.table +=
-        "No measured time of RCCL is known here: the interval is the widest of NCCL's.\n";
+        "Few logs of RCCL are known here, and none of the version whose tables these are.\n";
   if (flags.given("plot")) {
     const std::vector<Figure> figures = collective_figures(answer.rows);
     write_text_file(flags.written("plot"), svg_of(figures, Palette(figures)));

@@ -128,8 +128,9 @@ TEST_CASE("a collective alone has the interval of its network", "[preset]") {
   CHECK(stack("polaris-tcp", 8) == "stack-nccl-tcp");
   CHECK(stack("gcp-a3-megagpu-8g", 8) == "stack-nccl-tcp");
   CHECK(stack("polaris", 1) == "stack-nccl-node");      // its NVLinks are like any
-  CHECK(stack("mi300x", 8) == "stack-nccl-slingshot");  // the widest: RCCL was never measured
-  CHECK(stack("mi300x", 1) == "stack-nccl-slingshot");
+  CHECK(stack("mi300x", 8) == "stack-nccl-rccl");
+  CHECK(stack("mi300x", 1) == "stack-nccl-rccl-node");
+  CHECK(stack("frontier", 8) == "stack-nccl-rccl");
 }
 
 namespace {

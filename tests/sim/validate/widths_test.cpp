@@ -80,6 +80,22 @@ TEST_CASE("two sites do not make a network sure", "[validate]") {
   CHECK_THAT(widths_of(Rows{row("a", 1), row("b", 1)}, all).discrepancy, WithinAbs(1, 1e-12));
 }
 
+// EFA's two sites are off by 10 %, and AMD's one by a factor of e: EFA takes the larger of its own
+// and NCCL's, and AMD's keeps its own.
+TEST_CASE("how far RCCL is off widens no interval of NCCL", "[validate]") {
+  Today today;
+  for (const auto& [site, off, network] :
+       {std::tuple{"a", 0.1, "EFA"}, {"b", 0.1, "EFA"}, {"c", 1., "AMD's GPUs, several nodes"}}) {
+    TodayRow one = row(site, off);
+    one.software = network;
+    today.collectives.push_back(one);
+  }
+  const std::vector<WidthsFile> files = widths_files(today);
+  CHECK_THAT(files[1].text, Contains("\ndiscrepancy,,10%,"));
+  CHECK(files[5].name == "stack-nccl-rccl.csv");
+  CHECK_THAT(files[5].text, Contains("\ndiscrepancy,,100%,"));
+}
+
 TEST_CASE("each kind of network has a file, which says what its widths hold", "[validate]") {
   Today today;
   for (const auto& [site, off] : {std::pair{"a", -0.1}, {"b", 0.1}, {"c", 0.1}})
@@ -90,7 +106,7 @@ TEST_CASE("each kind of network has a file, which says what its widths hold", "[
         today.collectives.push_back(one);
       }
   const std::vector<WidthsFile> files = widths_files(today);
-  REQUIRE(files.size() == 5);
+  REQUIRE(files.size() == 7);
   CHECK(files[0].name == "stack-nccl.csv");
   CHECK(files[1].name == "stack-nccl-efa.csv");
   CHECK(files[4].name == "stack-nccl-tcp.csv");
