@@ -45,8 +45,9 @@ std::string read_all(int descriptor) {
 
 /// Sends 'R' and the numbers, or the text of an exception: 'X' and the exit code of an Error before
 /// it, 'V' for a ValueError, 'E' for any other.
-[[noreturn]] void be_the_child(int pipe, const std::function<std::vector<double>()>& work) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an answer any more
+[[noreturn]] void be_the_child(pid_t parent, int pipe,
+                               const std::function<std::vector<double>()>& work) {
+  die_with(parent);  // nobody would wait for an answer any more
   for (const int number : {SIGABRT, SIGSEGV, SIGINT, SIGTERM})
     std::signal(number, SIG_DFL);  // the parent's handlers are not for the child
   try {
@@ -91,6 +92,11 @@ std::string Complaints::last_line() const {
   return text.substr(text.rfind('\n') + 1);
 }
 
+void die_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+}
+
 std::vector<double> run_in_child(const std::string& what,
                                  const std::function<std::vector<double>()>& work) {
   const Complaints complaints;
@@ -98,6 +104,7 @@ std::vector<double> run_in_child(const std::string& what,
   if (::pipe(ends) != 0) cannot_start(what);
   std::fflush(stdout);  // else the child would print it again
   std::cout.flush();
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
     const int why = errno;
@@ -108,7 +115,7 @@ std::vector<double> run_in_child(const std::string& what,
   if (child == 0) {
     ::close(ends[0]);
     ::dup2(complaints.descriptor(), STDERR_FILENO);
-    be_the_child(ends[1], work);
+    be_the_child(parent, ends[1], work);
   }
   ::close(ends[1]);
   const std::string answer = read_all(ends[0]);

@@ -1,6 +1,8 @@
 // Runs a calculation in a forked process. There a library may abort, keep process-wide state or
 // never reset its clock without harm to this process. Keeps what a child writes to standard error.
 #pragma once
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,6 +27,10 @@ class Complaints {
  private:
   int descriptor_ = -1;
 };
+
+/// Called by a forked process: it dies as `parent` does, also where that is dead already. The
+/// kernel tells of deaths to come alone.
+void die_with(pid_t parent);
 
 /// Returns the numbers that `work` returns in a child process. An exception that leaves `work` is
 /// thrown here with the same text: an Error with its exit code, a ValueError as one, memory that

@@ -1,7 +1,6 @@
 #include "sim/base/process_pool.hpp"
 
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "sim/base/child_process.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text_file.hpp"
 
@@ -64,9 +64,9 @@ std::optional<Reply> receive(int descriptor) {
   return reply;
 }
 
-[[noreturn]] void be_a_worker(int tasks, int answers,
+[[noreturn]] void be_a_worker(pid_t parent, int tasks, int answers,
                               const std::function<std::string(std::size_t)>& work) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an answer any more
+  die_with(parent);  // nobody would wait for an answer any more
   // Ctrl-C reaches every process of the terminal; the parent decides what it means.
   for (const int number : {SIGINT, SIGTERM}) std::signal(number, SIG_IGN);
   for (std::uint64_t item = 0; read_all(tasks, &item, 8);) {
@@ -135,6 +135,7 @@ class Pool {
     int tasks[2];
     int answers[2];
     if (::pipe(tasks) != 0 || ::pipe(answers) != 0) cannot_start();
+    const pid_t parent = ::getpid();
     const pid_t process = ::fork();
     if (process < 0) cannot_start();
     if (process == 0) {
@@ -144,7 +145,7 @@ class Pool {
         ::close(other.tasks);
         ::close(other.answers);
       }
-      be_a_worker(tasks[0], answers[1], work);
+      be_a_worker(parent, tasks[0], answers[1], work);
     }
     ::close(tasks[0]);
     ::close(answers[1]);

@@ -78,6 +78,28 @@ TEST_CASE("an exception comes back with its text", "[child]") {
       "too far");
 }
 
+// An interrupted command may end between the fork and the child's first step, when the kernel has
+// nothing to tell any more. The child's end of the pipe closes without a word.
+TEST_CASE("a child whose parent is dead already does not begin", "[child]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    const pid_t dying = ::getpid();
+    if (::fork() == 0) {
+      while (::getppid() == dying) ::usleep(1000);
+      die_with(dying);
+      ::_exit(::write(ends[1], "x", 1) == 1 ? 0 : 1);
+    }
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  ::waitpid(parent, nullptr, 0);
+  char word = 0;
+  CHECK(::read(ends[0], &word, 1) == 0);
+  ::close(ends[0]);
+}
+
 TEST_CASE("a child that dies is reported with its last words", "[child]") {
   CHECK_THROWS_WITH(run_in_child("the engine",
                                  []() -> std::vector<double> {
