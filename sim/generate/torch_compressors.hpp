@@ -27,9 +27,9 @@ struct TorchCompressor {
 /// In compressors.def order, without `dense`, which encodes nothing and so costs nothing.
 std::span<const TorchCompressor> torch_compressors();
 
-/// What Top-k runs beside torch.topk: residual, magnitudes, the sort of the selected, and these out
-/// of the residual.
-/// Its `encode` leaves it out, for torch.topk took a hundred times as long.
+/// Top-k runs these beside torch.topk: residual, magnitudes, the sort of the selected, and their
+/// way out of the residual. Its `encode` leaves them out, for torch.topk of 1.1 takes a thousand
+/// times as long.
 std::vector<OperatorCall> beside_topk(std::int64_t elements, double selected);
 
 /// The operators that sum up what `workers` workers selected: synchronize() of the authors'

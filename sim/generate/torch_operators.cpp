@@ -6,7 +6,6 @@
 #include "sim/inputs/iteration_trace.hpp"
 
 namespace gradcast {
-
 namespace {
 
 /// Bytes an element of randperm() since PyTorch 1.9, which sorts by as many random bits as make

@@ -223,20 +223,20 @@ Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, laten
 /// 1024 GPUs (below) say more, all-gathers of 80 GPUs less.
 constexpr double kGoesMeanwhile = .5;
 
-/// How much longer a ring's steps take than NCCL counts, whose latencies were timed on few ranks:
-/// each rank waits for the one before it, and so for whichever is late. Two logs that no file has
-/// show it. 64 H100 on Slingshot take 9.1 us a step of an all-gather by LL, where 2.9 are counted
-/// with Polaris's 7.5 us between nodes (NREL's Kestrel, 1 to 128 KiB): 3.1 times. 1024 H100 on RoCE
-/// by LL128 take 19.4 and 20.2 ms for all-reduces of 1 and 2 GiB (NVIDIA/nccl-tests#322): 4 times,
-/// if half of the bytes go meanwhile. Eight ranks take what is counted. How it grows between is a
-/// guess, and that RCCL's rings wait as long.
+/// A ring's steps take so many times as long as NCCL counts, whose latencies were timed on few
+/// ranks: each rank waits for the one before it, and so for whichever is late. Two logs that no
+/// file has show it. 64 H100 on Slingshot take 9.1 us a step of an all-gather by LL, where 2.9 are
+/// counted with Polaris's 7.5 us between nodes (NREL's Kestrel, 1 to 128 KiB): 3.1 times. 1024 H100
+/// on RoCE by LL128 take 19.4 and 20.2 ms for all-reduces of 1 and 2 GiB (NVIDIA/nccl-tests#322): 4
+/// times, if half of the bytes go meanwhile. Eight ranks take what is counted. How it grows between
+/// is a guess, and that RCCL's rings wait as long.
 double waits_of_ring(int ranks) {
   if (ranks <= 8) return 1;
   if (ranks < 64) return 1 + 2.1 * (ranks - 8) / 56;
   return std::min(4.0, 3.1 + .9 * std::log2(ranks / 64.0) / 4);
 }
 
-/// What all steps of a ring take beside their bytes, as NCCL counts them.
+/// All steps of a ring take this beside their bytes, as NCCL counts them.
 Seconds ring_latencies(const Protocol& protocol, const Cluster& cluster, const NcclMachine& machine,
                        double steps) {
   const double between = steps * machine.nodes / machine.ranks();

@@ -44,8 +44,8 @@ constexpr std::array kFormats = {
 /// A ring step in NCCL's own model (src/graph/tuning.cc), in place of what was not measured.
 constexpr Seconds kNvlinkStep{3.4e-6};
 constexpr Seconds kNetworkStep{9.6e-6};
-/// A step over EFA: the geometric mean of two logs, whose steps platforms/aws-p4d-24xlarge.csv and
-/// aws-p5-48xlarge.csv have.
+/// A step over EFA: the geometric mean of 47 and 63 us, as two logs were read before it was known
+/// that ranks of a ring wait. The second is 49 us since (platforms/aws-p5-48xlarge.csv).
 constexpr Seconds kEfaStep{54e-6};
 /// A message over TCP between two hosts (platforms/10gbe.csv has its source).
 constexpr Seconds kTcpStep{26.6e-6};
