@@ -28,12 +28,11 @@ struct GroupChainOptions {
   double scatter_deviation = 0;
   /// Degrees of freedom of the Student's t that terms and shift are drawn from; infinite: a normal.
   double degrees = std::numeric_limits<double>::infinity();
-  /// The shift also moves together with the terms. Few runs hardly tell the two apart.
-  bool shift_with_terms = false;
 };
 
-/// The model: log(measured) = log(compute + exp(shift) (physics - compute + sum of gain x exp(x)))
-/// + e. x and the shift lie about what is known of them; e of a run is Student's t of 4 degrees.
+/// The model: log(measured) = log(compute + exp(shift) (largest of base + sum of gain x exp(x) -
+/// compute)) + e. x and the shift lie about what is known of them; e of a run is Student's t of 4
+/// degrees.
 class GroupChain {
  public:
   /// `group` must outlive it.
@@ -41,18 +40,16 @@ class GroupChain {
 
   const Eigen::VectorXd& x() const { return x_; }  // by term of the group
   /// The logarithms that count: those of x, and no more than physics allows.
-  Eigen::VectorXd bounded() const { return bounded(x_); }
+  Eigen::VectorXd bounded() const;
   double misfit() const { return misfit_; }
-  double misfit_at(const Eigen::VectorXd& x) const { return misfit(x, shift_, scatter_); }
-  void set(const Eigen::VectorXd& x, double its_misfit) {
-    x_ = x;
-    misfit_ = its_misfit;
-  }
+  /// With another value of the group's term `a`.
+  double misfit_at(std::size_t a, double value) const;
+  void set(std::size_t a, double value, double its_misfit);
   double shift() const { return shift_; }
-  double misfit_shifted(double shift) const { return misfit(x_, shift, scatter_); }
-  void set_shift(double shift) {
+  double misfit_shifted(double shift) const { return misfit(sums_, shift, scatter_); }
+  void set_shift(double shift, double its_misfit) {
     shift_ = shift;
-    misfit_ = misfit_shifted(shift);
+    misfit_ = its_misfit;
   }
   double scatter() const { return scatter_; }
   const LinearGroup& group() const { return group_; }
@@ -63,20 +60,19 @@ class GroupChain {
              Dice& dice, bool learning);
 
  private:
-  Eigen::VectorXd bounded(const Eigen::VectorXd& x) const;
+  /// What is stretched by exp(shift), by piece and row.
+  Eigen::VectorXd sums_of(const Eigen::VectorXd& x) const;
+  /// The same after a single step, in `moved_sums_`.
+  void move_sums(std::size_t a, double value) const;
+  double number(std::size_t a, double x) const;
   /// Minus the logarithm of the likelihood.
-  double misfit(const Eigen::VectorXd& x, double shift, double scatter) const;
+  double misfit(const Eigen::VectorXd& sums, double shift, double scatter) const;
   double log_scatter_prior(double scatter) const;
   /// Minus the logarithm of the prior's density, so many deviations away.
   double penalty(double deviations) const;
-  double far(const Eigen::VectorXd& x, const Eigen::VectorXd& middle,
-             const Eigen::VectorXd& deviation) const;
-  bool try_values(const Eigen::VectorXd& moved, const Eigen::VectorXd& middle,
-                  const Eigen::VectorXd& deviation, Dice& dice);
+  void move_value(std::size_t a, double middle, double deviation, Dice& dice, bool learning);
   void move_together(const Eigen::VectorXd& middle, const Eigen::VectorXd& deviation,
-                     double discrepancy, Dice& dice, bool learning);
-  void try_all(const Eigen::VectorXd& moved, double moved_shift, const Eigen::VectorXd& middle,
-               const Eigen::VectorXd& deviation, double discrepancy, Dice& dice);
+                     double discrepancy, Dice& dice);
   void move_shift(double discrepancy, Dice& dice, bool learning);
   void move_scatter(Dice& dice, bool learning);
 
@@ -85,6 +81,10 @@ class GroupChain {
   Eigen::VectorXd x_;
   double shift_ = 0;
   double scatter_ = 0.1;
+  // Pieces one below the other: what they say beside compute.
+  Eigen::VectorXd base_;
+  Eigen::MatrixXd gain_;
+  Eigen::VectorXd sums_;  // of x_
   double misfit_ = 0;
   std::vector<Walker> walkers_;
   Walker shift_walker_;
@@ -92,6 +92,11 @@ class GroupChain {
   std::vector<Eigen::VectorXd> past_;
   std::vector<double> past_shifts_;
   int since_ = 0;
+  // Room for sums: most of a chain's time was spent asking for it.
+  mutable Eigen::VectorXd moved_sums_;
+  mutable Eigen::VectorXd largest_;
+  mutable Eigen::VectorXd errors_;
+  mutable Eigen::VectorXd apart_errors_;
 };
 
 }  // namespace gradcast

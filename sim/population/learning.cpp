@@ -97,8 +97,7 @@ double correlation_of(const std::vector<double>& a, const std::vector<double>& b
 /// Logarithms of the times that the model gives the runs, by row.
 VectorXd log_times(const LinearGroup& linear, const VectorXd& x, double shift) {
   return (linear.compute.array() +
-          std::exp(shift) *
-              (linear.physics - linear.compute + linear.gain * x.array().exp().matrix()).array())
+          std::exp(shift) * (times_of(linear, x.array().exp()) - linear.compute).array())
       .log();
 }
 
@@ -196,9 +195,11 @@ StackLearner::StackLearner(const Stack& prior, const std::vector<FitRow>& rows, 
   constexpr double kBelieved = 0.02;
   double least_error = std::numeric_limits<double>::infinity();
   VectorXd about = middle_;
+  LinearRows pieces(linear, quantities);
   for (int pass = 0; pass < kPasses && least_error > kBelieved; ++pass) {
     const bool first = pass == 0;
-    LinearGroup sums = linear_rows(linear, quantities, about);
+    pieces.add(about);
+    LinearGroup sums = pieces.group();
     sums.apart = apart_of(sums.kinds);
     std::vector<Draw> draws =
         chain_draws(sums, first ? Lengths{1500, 4000, 4} : Lengths{3000, 16000, 8});
@@ -222,8 +223,7 @@ std::vector<StackLearner::Draw> StackLearner::chain_draws(const LinearGroup& lin
                                                           const Lengths& lengths) const {
   GroupChain chain(linear, {.scatter = usual_scatter(prior_),
                             .scatter_deviation = kScatterDeviation,
-                            .degrees = kSpreadDegrees,
-                            .shift_with_terms = true});
+                            .degrees = kSpreadDegrees});
   Dice dice(seed_);
   const double discrepancy = std::max(kLeastDiscrepancy, prior_.discrepancy);
   std::vector<Draw> draws;
@@ -241,19 +241,25 @@ LinearGroup StackLearner::some_of(const std::vector<std::size_t>& rows) const {
   std::vector<std::size_t> columns;
   for (std::size_t a = 0; a < linear_.terms.size(); ++a)
     if (std::any_of(rows.begin(), rows.end(),
-                    [&](std::size_t i) { return linear_.gain(at(i), at(a)) > 0; }))
+                    [&](std::size_t i) { return depends(linear_, at(i), at(a)); }))
       columns.push_back(a);
-  some.measured = some.physics = some.compute = some.share = VectorXd(at(rows.size()));
-  some.gain = Eigen::MatrixXd(at(rows.size()), at(columns.size()));
+  some.measured = some.compute = some.share = VectorXd(at(rows.size()));
   some.about = some.most = VectorXd(at(columns.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     some.measured[at(i)] = linear_.measured[at(rows[i])];
-    some.physics[at(i)] = linear_.physics[at(rows[i])];
     some.share[at(i)] = linear_.share[at(rows[i])];
     some.compute[at(i)] = linear_.compute[at(rows[i])];
     some.kinds.push_back(linear_.kinds[rows[i]]);
-    for (std::size_t a = 0; a < columns.size(); ++a)
-      some.gain(at(i), at(a)) = linear_.gain(at(rows[i]), at(columns[a]));
+  }
+  for (const LinearPiece& all : linear_.pieces) {
+    LinearPiece piece{VectorXd(at(rows.size())),
+                      Eigen::MatrixXd(at(rows.size()), at(columns.size()))};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      piece.base[at(i)] = all.base[at(rows[i])];
+      for (std::size_t a = 0; a < columns.size(); ++a)
+        piece.gain(at(i), at(a)) = all.gain(at(rows[i]), at(columns[a]));
+    }
+    some.pieces.push_back(std::move(piece));
   }
   for (std::size_t a = 0; a < columns.size(); ++a) {
     some.terms.push_back(linear_.terms[columns[a]]);
@@ -293,7 +299,7 @@ void StackLearner::widen_seen(StackTerm& term, const LinearGroup& linear, std::s
   const std::vector<std::string> names = split_words(term.quantity->seen_by, ' ');
   SeenBox box;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (linear.gain(at(i), at(column)) <= 0) continue;
+    if (!depends(linear, at(i), at(column))) continue;
     const Scenario& scenario = physics_[rows[i]];
     const Plan plan = make_plan(scenario);
     for (const SituationNumber& number : situation_numbers())
@@ -323,7 +329,7 @@ VectorXd StackLearner::centre_of(const LinearGroup& linear, const std::vector<Dr
   constexpr double kPrecision = 0.01;
   constexpr int kSteps = 30;
   const Eigen::Index terms = at(linear.terms.size());
-  const Eigen::Index runs = linear.physics.size();
+  const Eigen::Index runs = linear.measured.size();
   VectorXd medians(terms + 1), low(terms + 1), high(terms + 1);
   for (Eigen::Index a = 0; a <= terms; ++a) {
     const std::vector<double>& values = columns[static_cast<std::size_t>(a)];
@@ -332,25 +338,24 @@ VectorXd StackLearner::centre_of(const LinearGroup& linear, const std::vector<Dr
     high[a] = value_at(values, 0.95);
   }
   const VectorXd deviations = ((high - low) / 4).array().max(1e-6);
-  VectorXd wanted(runs);
-  for (Eigen::Index i = 0; i < runs; ++i) {
-    std::vector<double> logs;
-    for (const Draw& draw : draws)
-      logs.push_back(
-          std::log(linear.compute[i] +
-                   std::exp(draw.shift) * (linear.physics[i] - linear.compute[i] +
-                                           linear.gain.row(i).dot(draw.x.array().exp().matrix()))));
-    wanted[i] = median(std::move(logs));
+  std::vector<std::vector<double>> logs(static_cast<std::size_t>(runs));
+  for (const Draw& draw : draws) {
+    const VectorXd its = log_times(linear, draw.x, draw.shift);
+    for (Eigen::Index i = 0; i < runs; ++i) logs[static_cast<std::size_t>(i)].push_back(its[i]);
   }
+  VectorXd wanted(runs);
+  for (Eigen::Index i = 0; i < runs; ++i)
+    wanted[i] = median(std::move(logs[static_cast<std::size_t>(i)]));
   VectorXd centre = medians;
   for (int step = 0; step < kSteps; ++step) {
     const VectorXd numbers = centre.head(terms).array().exp();
     const double factor = std::exp(centre[terms]);
-    const VectorXd rest = factor * (linear.physics - linear.compute + linear.gain * numbers);
+    const LinearPiece piece = piece_at(linear, numbers);
+    const VectorXd rest = factor * (piece.base - linear.compute + piece.gain * numbers);
     const VectorXd times = linear.compute + rest;
     Eigen::MatrixXd jacobian(runs, terms + 1);
     for (Eigen::Index a = 0; a < terms; ++a)
-      jacobian.col(a) = factor * linear.gain.col(a).array() * numbers[a] / times.array();
+      jacobian.col(a) = factor * piece.gain.col(a).array() * numbers[a] / times.array();
     jacobian.col(terms) = rest.array() / times.array();
     const VectorXd off = (times.array().log() - wanted.array()) / kPrecision;
     jacobian /= kPrecision;

@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/engine/iteration_result.hpp"
 #include "sim/fit/least_squares.hpp"
@@ -38,43 +39,96 @@ Eigen::MatrixXd apart_of(const std::vector<RunKind>& kinds) {
       Eigen::MatrixXd::Identity(scatter.rows(), scatter.cols()));
 }
 
-LinearGroup linear_rows(const std::vector<LinearRow>& rows,
-                        const std::vector<const ScenarioQuantity*>& quantities,
-                        const Eigen::VectorXd& about) {
-  const std::size_t count = rows.size();
-  LinearGroup linear;
-  linear.measured = linear.physics = linear.compute = linear.share = Eigen::VectorXd(at(count));
-  Eigen::MatrixXd gain = Eigen::MatrixXd::Zero(at(count), at(quantities.size()));
-  for (std::size_t i = 0; i < count; ++i) {
-    const Scenario& physics = *rows[i].physics;
-    Scenario all = physics;
-    for (const std::size_t k : rows[i].terms) quantities[k]->set(all, std::exp(about[at(k)]));
-    const double alone = time_of(physics);
-    const double with_all = time_of(all);
-    double sum = 0;
-    for (const std::size_t k : rows[i].terms) {
-      Scenario other = all;
-      quantities[k]->set(other, quantities[k]->get(physics));
-      gain(at(i), at(k)) = std::max(0.0, with_all - time_of(other));
-      sum += gain(at(i), at(k));
+bool depends(const LinearGroup& linear, Eigen::Index row, Eigen::Index term) {
+  return std::any_of(linear.pieces.begin(), linear.pieces.end(),
+                     [&](const LinearPiece& piece) { return piece.gain(row, term) > 0; });
+}
+
+Eigen::VectorXd times_of(const LinearGroup& linear, const Eigen::VectorXd& numbers) {
+  Eigen::VectorXd times = linear.pieces.front().base + linear.pieces.front().gain * numbers;
+  for (std::size_t p = 1; p < linear.pieces.size(); ++p)
+    times = times.cwiseMax(linear.pieces[p].base + linear.pieces[p].gain * numbers);
+  return times;
+}
+
+LinearPiece piece_at(const LinearGroup& linear, const Eigen::VectorXd& numbers) {
+  LinearPiece top = linear.pieces.front();
+  Eigen::VectorXd times = top.base + top.gain * numbers;
+  for (std::size_t p = 1; p < linear.pieces.size(); ++p) {
+    const LinearPiece& piece = linear.pieces[p];
+    const Eigen::VectorXd its = piece.base + piece.gain * numbers;
+    for (Eigen::Index i = 0; i < its.size(); ++i) {
+      if (its[i] <= times[i]) continue;
+      times[i] = its[i];
+      top.base[i] = piece.base[i];
+      top.gain.row(i) = piece.gain.row(i);
     }
-    // Together they add what all of them add together, whatever hides behind what.
-    const double scale = sum > 0 ? std::max(0.0, with_all - alone) / sum : 0;
-    for (const std::size_t k : rows[i].terms) gain(at(i), at(k)) *= scale * std::exp(-about[at(k)]);
-    linear.measured[at(i)] = std::log(rows[i].measured.count());
-    linear.physics[at(i)] = alone;
-    linear.kinds.push_back(kind_of(physics));
-    linear.compute[at(i)] = computed_in(physics, Seconds{alone}).count();
-    linear.share[at(i)] = scatter_share(linear.compute[at(i)] / rows[i].measured.count());
   }
-  for (std::size_t k = 0; k < quantities.size(); ++k)
-    if (gain.col(at(k)).maxCoeff() > 0) linear.terms.push_back(k);
-  linear.gain = Eigen::MatrixXd(at(count), at(linear.terms.size()));
-  linear.about = linear.most = Eigen::VectorXd(at(linear.terms.size()));
-  for (std::size_t a = 0; a < linear.terms.size(); ++a) {
-    linear.gain.col(at(a)) = gain.col(at(linear.terms[a]));
-    linear.about[at(a)] = about[at(linear.terms[a])];
-    linear.most[at(a)] = std::log(quantities[linear.terms[a]]->most);
+  return top;
+}
+
+LinearRows::LinearRows(const std::vector<LinearRow>& rows,
+                       const std::vector<const ScenarioQuantity*>& quantities)
+    : rows_(rows), quantities_(quantities) {
+  const Eigen::Index count = at(rows.size());
+  const Eigen::Index terms = at(quantities.size());
+  group_.measured = group_.compute = group_.share = Eigen::VectorXd(count);
+  // No cost makes a run shorter.
+  LinearPiece floor{Eigen::VectorXd(count), Eigen::MatrixXd::Zero(count, terms)};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Scenario& physics = *rows[i].physics;
+    const Seconds alone{time_of(physics)};
+    floor.base[at(i)] = alone.count();
+    group_.measured[at(i)] = std::log(rows[i].measured.count());
+    group_.kinds.push_back(kind_of(physics));
+    group_.compute[at(i)] = computed_in(physics, alone).count();
+    group_.share[at(i)] = scatter_share(group_.compute[at(i)] / rows[i].measured.count());
+  }
+  group_.pieces.push_back(std::move(floor));
+}
+
+void LinearRows::add(const Eigen::VectorXd& about) {
+  constexpr double kStep = 0.9;  // downwards: no number is beyond what physics allows
+  group_.about = about;
+  LinearPiece piece = group_.pieces.front();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Scenario all = *rows_[i].physics;
+    for (const std::size_t k : rows_[i].terms) quantities_[k]->set(all, std::exp(about[at(k)]));
+    const double with_all = time_of(all);
+    piece.base[at(i)] = with_all;
+    for (const std::size_t k : rows_[i].terms) {
+      const double number = std::exp(about[at(k)]);
+      Scenario other = all;
+      quantities_[k]->set(other, kStep * number);
+      const double gain = std::max(0.0, with_all - time_of(other)) / ((1 - kStep) * number);
+      piece.gain(at(i), at(k)) = gain;
+      piece.base[at(i)] -= gain * number;
+    }
+  }
+  group_.pieces.push_back(std::move(piece));
+}
+
+LinearGroup LinearRows::group() const {
+  LinearGroup linear = group_;
+  linear.pieces.clear();
+  for (std::size_t k = 0; k < quantities_.size(); ++k)
+    for (Eigen::Index i = 0; i < linear.measured.size(); ++i)
+      if (depends(group_, i, at(k))) {
+        linear.terms.push_back(k);
+        break;
+      }
+  const Eigen::Index terms = at(linear.terms.size());
+  linear.about = linear.most = Eigen::VectorXd(terms);
+  for (Eigen::Index a = 0; a < terms; ++a) {
+    const std::size_t k = linear.terms[static_cast<std::size_t>(a)];
+    linear.about[a] = group_.about[at(k)];
+    linear.most[a] = std::log(quantities_[k]->most);
+  }
+  for (const LinearPiece& all : group_.pieces) {
+    LinearPiece piece{all.base, Eigen::MatrixXd(all.gain.rows(), terms)};
+    for (Eigen::Index a = 0; a < terms; ++a)
+      piece.gain.col(a) = all.gain.col(at(linear.terms[static_cast<std::size_t>(a)]));
+    linear.pieces.push_back(std::move(piece));
   }
   return linear;
 }
@@ -83,7 +137,7 @@ double error_of_sums(const LinearGroup& linear, const std::vector<LinearRow>& ro
                      const std::vector<const ScenarioQuantity*>& quantities,
                      const Eigen::VectorXd& x) {
   const Eigen::VectorXd numbers = x.array().exp();
-  const Eigen::VectorXd sums = linear.physics + linear.gain * numbers;
+  const Eigen::VectorXd sums = times_of(linear, numbers);
   double largest = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Scenario all = *rows[i].physics;
@@ -98,10 +152,7 @@ double error_of_sums(const LinearGroup& linear, const std::vector<LinearRow>& ro
   return largest;
 }
 
-LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,
-                         const Eigen::VectorXd& about) {
-  std::vector<const ScenarioQuantity*> quantities;
-  for (const TermPrior& prior : priors.terms) quantities.push_back(prior.quantity);
+std::vector<LinearRow> rows_of(const SourceGroup& group, const StackPriors& priors) {
   std::vector<LinearRow> rows;
   for (const FitRow& row : group.rows) {
     LinearRow each{&row.scenario, row.run.iteration, {}};
@@ -112,10 +163,7 @@ LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const Stac
         each.terms.push_back(k);
     rows.push_back(std::move(each));
   }
-  LinearGroup linear = linear_rows(rows, quantities, about);
-  linear.stack = stack;
-  linear.transport = transport_of(group.stack);
-  return linear;
+  return rows;
 }
 
 }  // namespace gradcast

@@ -1,5 +1,6 @@
-// Measured runs as sums: physics, and what each term of software adds. Times are linear in a term,
-// or nearly so, about the values where it was measured.
+// Measured runs as sums: physics, and what each term of software adds. About some values times are
+// linear in the terms, or nearly so. A cost hides behind another until it is the longer one, so
+// that the largest of several such sums holds farther away.
 #pragma once
 #include <Eigen/Core>
 #include <vector>
@@ -10,18 +11,23 @@
 
 namespace gradcast {
 
-/// A group's runs: time of row i = physics[i] + the sum over its terms of gain(i, a) x exp(log of
-/// the term's number).
+/// Times about some values: of row i base[i] + the sum over terms of gain(i, a) x the term's
+/// number.
+struct LinearPiece {
+  Eigen::VectorXd base;  // seconds
+  Eigen::MatrixXd gain;  // seconds for each unit of the number
+};
+
+/// A group's runs: the time of a row is the largest that its pieces say.
 struct LinearGroup {
   std::size_t stack = 0;  // by place among the stacks
   Transport transport = Transport::Nccl;
   std::vector<std::size_t> terms;  // of the priors, that any of its runs depends on
   Eigen::VectorXd measured;        // logarithms of seconds
   Eigen::VectorXd compute;         // seconds of physics that were measured: one GPU alone
-  Eigen::VectorXd physics;         // seconds
-  Eigen::MatrixXd gain;            // by row, by term: seconds for each unit of the number
-  Eigen::VectorXd about;           // by term: the logarithms about which this is right
-  std::vector<RunKind> kinds;      // by row
+  std::vector<LinearPiece> pieces;
+  Eigen::VectorXd about;       // by term: the logarithms about which the last piece is right
+  std::vector<RunKind> kinds;  // by row
   /// Takes residuals apart that kinds of runs share: rows with it are as if independent, each with
   /// the scatter of a run. Empty: they are independent.
   Eigen::MatrixXd apart{};
@@ -48,10 +54,31 @@ Eigen::MatrixXd scatter_of(const std::vector<RunKind>& kinds);
 /// runs independent.
 Eigen::MatrixXd apart_of(const std::vector<RunKind>& kinds);
 
-/// `about`: by quantity, the logarithm of its number.
-LinearGroup linear_rows(const std::vector<LinearRow>& rows,
-                        const std::vector<const ScenarioQuantity*>& quantities,
-                        const Eigen::VectorXd& about);
+/// Whether the time of a row depends on a term, by any piece.
+bool depends(const LinearGroup& linear, Eigen::Index row, Eigen::Index term);
+
+/// Seconds by row. `numbers`: by term of the group.
+Eigen::VectorXd times_of(const LinearGroup& linear, const Eigen::VectorXd& numbers);
+
+/// Of each row the piece that holds there.
+LinearPiece piece_at(const LinearGroup& linear, const Eigen::VectorXd& numbers);
+
+/// Runs, and pieces of them that are added one by one.
+class LinearRows {
+ public:
+  /// `rows` and `quantities` must outlive it.
+  LinearRows(const std::vector<LinearRow>& rows,
+             const std::vector<const ScenarioQuantity*>& quantities);
+  /// Adds what holds about these logarithms, by quantity.
+  void add(const Eigen::VectorXd& about);
+  /// With the terms that any piece depends on.
+  LinearGroup group() const;
+
+ private:
+  const std::vector<LinearRow>& rows_;
+  const std::vector<const ScenarioQuantity*>& quantities_;
+  LinearGroup group_;  // with a column for each quantity
+};
 
 /// The largest error of the sums over these rows, as a logarithm, where the group's terms have the
 /// logarithms `x`.
@@ -59,8 +86,7 @@ double error_of_sums(const LinearGroup& linear, const std::vector<LinearRow>& ro
                      const std::vector<const ScenarioQuantity*>& quantities,
                      const Eigen::VectorXd& x);
 
-/// `about`: by term of the priors.
-LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,
-                         const Eigen::VectorXd& about);
+/// A group's rows, with the terms of the priors that concern each.
+std::vector<LinearRow> rows_of(const SourceGroup& group, const StackPriors& priors);
 
 }  // namespace gradcast

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include "sim/base/statistics.hpp"
@@ -104,12 +105,22 @@ PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
   PopulationFit fit{&priors, stacks_of(groups), {}};
   for (const SourceGroup* group : groups) fit.transports.push_back(transport_of(group->stack));
   std::vector<VectorXd> about(groups.size(), logs_of(priors));
+  std::vector<const ScenarioQuantity*> quantities;
+  for (const TermPrior& prior : priors.terms) quantities.push_back(prior.quantity);
+  std::vector<std::vector<LinearRow>> rows;
+  for (const SourceGroup* group : groups) rows.push_back(rows_of(*group, priors));
+  std::vector<LinearRows> pieces;
+  for (const std::vector<LinearRow>& its : rows) pieces.emplace_back(its, quantities);
+  // The first chain is long, too: what comes out changes with where the second's piece is.
   for (const SamplerOptions& options :
-       {SamplerOptions{1000, 3000, 8, seed}, SamplerOptions{4000, 30000, 10, seed}}) {
+       {SamplerOptions{2000, 12000, 8, seed}, SamplerOptions{4000, 24000, 8, seed}}) {
     std::vector<LinearGroup> linear;
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      linear.push_back(
-          linear_group(*groups[g], place_of(fit.stacks, groups[g]->stack), priors, about[g]));
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      pieces[g].add(about[g]);
+      linear.push_back(pieces[g].group());
+      linear.back().stack = place_of(fit.stacks, groups[g]->stack);
+      linear.back().transport = transport_of(groups[g]->stack);
+    }
     fit.draws = sample_population(linear, fit.stacks.size(), priors, options);
     for (std::size_t g = 0; g < groups.size(); ++g)
       for (const std::size_t k : linear[g].terms) {

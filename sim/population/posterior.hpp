@@ -15,8 +15,8 @@ struct PopulationFit {
   std::vector<Transport> transports{};  // by group
 };
 
-/// Estimates all from these groups. The linear parts of the runs are worked out twice: about the
-/// priors, and about what came out.
+/// Estimates all from these groups. Their runs are linear about the priors, and in a second pass
+/// about what came out as well.
 PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
                              const StackPriors& priors, std::uint64_t seed);
 

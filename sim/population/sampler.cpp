@@ -24,6 +24,19 @@ struct Scale {
   Walker together{};
 };
 
+/// A term of a group, by its place in the group's list.
+struct Place {
+  std::size_t group = 0;
+  std::size_t term = 0;
+};
+
+/// A step of a group: its new value, and the misfit there.
+struct Step {
+  Place place;
+  double value = 0;
+  double misfit = 0;
+};
+
 class Chain {
  public:
   Chain(const std::vector<LinearGroup>& groups, std::size_t stacks, const StackPriors& priors,
@@ -39,11 +52,17 @@ class Chain {
       between_stacks_.push_back({half, half});
       between_clusters_.push_back({half, half});
     }
+    population_walkers_.resize(priors.terms.size());
+    stack_walkers_.assign(stacks, std::vector<Walker>(priors.terms.size()));
     discrepancies_.fill({priors.discrepancy, priors.discrepancy});
     stacks_.assign(stacks, middle_);
     has_.assign(stacks, std::vector<bool>(priors.terms.size(), false));
-    for (const LinearGroup& group : groups)
-      for (const std::size_t k : group.terms) has_[group.stack][k] = true;
+    with_.resize(priors.terms.size());
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      for (std::size_t a = 0; a < groups[g].terms.size(); ++a) {
+        has_[groups[g].stack][groups[g].terms[a]] = true;
+        with_[groups[g].terms[a]].push_back({g, a});
+      }
   }
 
   void sweep(bool learning) {
@@ -61,6 +80,9 @@ class Chain {
           learning);
       stretch_stacks(k, learning);
       stretch_clusters(k, learning);
+      shift_population(k, learning);
+      for (std::size_t i = 0; i < stacks_.size(); ++i)
+        if (has_[i][k]) shift_stack(i, k, learning);
     }
     for (std::size_t t = 0; t < kTransports; ++t) {
       move_alone(
@@ -99,9 +121,7 @@ class Chain {
   /// Calls `use(chain, place of the term in its group)` for each group that has the term.
   template <class Use>
   void each_with(std::size_t k, const Use& use) {
-    for (GroupChain& chain : chains_)
-      for (std::size_t a = 0; a < chain.group().terms.size(); ++a)
-        if (chain.group().terms[a] == k) use(chain, a);
+    for (const Place& its : with_[k]) use(chains_[its.group], its.term);
   }
 
   /// Draws the mean of normals whose values are known, given its own normal prior.
@@ -176,18 +196,11 @@ class Chain {
 
   // A scale and all that lies apart by it move together, so that a chain in which all have come to
   // agree finds out again (interweaving; Yu and Meng 2011). Steps of the scale alone would stay
-  // near 0 for ever, and intervals would be too narrow.
+  // near 0 for ever, and intervals would be too narrow. A middle moves together with all about it:
+  // alone it goes as far as they lie apart, which may be hardly at all.
 
   /// The step that a scale takes, as a factor.
   double factor_of(const Scale& scale) { return std::exp(scale.together.step * dice_.normal()); }
-
-  bool take_together(Scale& scale, double factor, double gain, bool learning) {
-    const bool taken = dice_.takes(gain + log_half_normal(scale.value * factor, scale.prior) -
-                                   log_half_normal(scale.value, scale.prior));
-    if (taken) scale.value *= factor;
-    if (learning) scale.together.learn(taken);
-    return taken;
-  }
 
   /// Stacks move away from the population's middle, and each stack's clusters with it.
   void stretch_stacks(std::size_t k, bool learning) {
@@ -195,7 +208,7 @@ class Chain {
     std::vector<double> moves(stacks_.size(), 0);
     for (std::size_t s = 0; s < stacks_.size(); ++s)
       if (has_[s][k]) moves[s] = (factor - 1) * (stacks_[s][at(k)] - middle_[at(k)]);
-    const bool taken = move_groups(
+    const bool taken = stretch_groups(
         between_stacks_[k], factor, k,
         [&](const GroupChain& chain, std::size_t) { return moves[chain.group().stack]; }, learning);
     for (std::size_t s = 0; taken && s < stacks_.size(); ++s) stacks_[s][at(k)] += moves[s];
@@ -204,7 +217,7 @@ class Chain {
   /// Clusters move away from their stack.
   void stretch_clusters(std::size_t k, bool learning) {
     const double factor = factor_of(between_clusters_[k]);
-    move_groups(
+    stretch_groups(
         between_clusters_[k], factor, k,
         [&](const GroupChain& chain, std::size_t a) {
           return (factor - 1) * (chain.x()[at(a)] - stacks_[chain.group().stack][at(k)]);
@@ -212,48 +225,100 @@ class Chain {
         learning);
   }
 
-  /// Moves the scale, and one term of all groups by `move`. Returns whether the step was taken.
+  /// Moves one term of each group by `move` and takes the step, which gains `gain` in all but the
+  /// groups' misfits, or does not.
   template <class Move>
-  bool move_groups(Scale& scale, double factor, std::size_t k, const Move& move, bool learning) {
-    double gain = 0;
-    std::vector<VectorXd> values;
-    std::vector<double> misfits;
-    each_with(k, [&](const GroupChain& chain, std::size_t a) {
-      values.push_back(chain.x());
-      values.back()[at(a)] += move(chain, a);
-      misfits.push_back(chain.misfit_at(values.back()));
-      gain += chain.misfit() - misfits.back();
-    });
-    if (!take_together(scale, factor, gain, learning)) return false;
-    std::size_t i = 0;
-    each_with(k, [&](GroupChain& chain, std::size_t) {
-      chain.set(values[i], misfits[i]);
-      ++i;
-    });
+  bool move_groups(std::size_t k, double gain, const Move& move) {
+    steps_.clear();
+    for (const Place& its : with_[k]) {
+      const GroupChain& chain = chains_[its.group];
+      const double by = move(chain, its.term);
+      if (by == 0) continue;
+      const double value = chain.x()[at(its.term)] + by;
+      steps_.push_back({its, value, chain.misfit_at(its.term, value)});
+      gain += chain.misfit() - steps_.back().misfit;
+    }
+    if (!dice_.takes(gain)) return false;
+    for (const Step& step : steps_)
+      chains_[step.place.group].set(step.place.term, step.value, step.misfit);
     return true;
+  }
+
+  /// The same, with the scale that they lie apart by.
+  template <class Move>
+  bool stretch_groups(Scale& scale, double factor, std::size_t k, const Move& move, bool learning) {
+    const double gain = log_half_normal(scale.value * factor, scale.prior) -
+                        log_half_normal(scale.value, scale.prior);
+    const bool taken = move_groups(k, gain, move);
+    if (taken) scale.value *= factor;
+    if (learning) scale.together.learn(taken);
+    return taken;
+  }
+
+  /// The population's middle moves, and all stacks and clusters with it.
+  void shift_population(std::size_t k, bool learning) {
+    const TermPrior& prior = priors_.terms[k];
+    Walker& walker = population_walkers_[k];
+    const double move = walker.step * dice_.normal();
+    const double far = (middle_[at(k)] - std::log(prior.median)) / prior.spread;
+    const double gain = 0.5 * (square(far) - square(far + move / prior.spread));
+    const bool taken = move_groups(k, gain, [&](const GroupChain&, std::size_t) { return move; });
+    if (taken) {
+      middle_[at(k)] += move;
+      for (std::size_t i = 0; i < stacks_.size(); ++i)
+        if (has_[i][k]) stacks_[i][at(k)] += move;
+    }
+    if (learning) walker.learn(taken);
+  }
+
+  /// A stack moves, and its clusters with it.
+  void shift_stack(std::size_t which, std::size_t k, bool learning) {
+    Walker& walker = stack_walkers_[which][k];
+    const double move = walker.step * dice_.normal();
+    const double scale = between_stacks_[k].value;
+    const double far = (stacks_[which][at(k)] - middle_[at(k)]) / scale;
+    const double gain = 0.5 * (square(far) - square(far + move / scale));
+    const bool taken = move_groups(k, gain, [&](const GroupChain& chain, std::size_t) {
+      return chain.group().stack == which ? move : 0;
+    });
+    if (taken) stacks_[which][at(k)] += move;
+    if (learning) walker.learn(taken);
   }
 
   /// Shifts of a transport's clusters, which terms do not explain, move away from 0.
   void stretch_shifts(std::size_t transport, bool learning) {
     Scale& scale = discrepancies_[transport];
     const double factor = factor_of(scale);
-    double gain = 0;
-    for (const GroupChain& chain : chains_)
-      if (place(chain.group().transport) == transport)
-        gain += chain.misfit() - chain.misfit_shifted(factor * chain.shift());
-    if (!take_together(scale, factor, gain, learning)) return;
-    for (GroupChain& chain : chains_)
-      if (place(chain.group().transport) == transport) chain.set_shift(factor * chain.shift());
+    double gain = log_half_normal(scale.value * factor, scale.prior) -
+                  log_half_normal(scale.value, scale.prior);
+    steps_.clear();
+    for (std::size_t g = 0; g < chains_.size(); ++g) {
+      const GroupChain& chain = chains_[g];
+      if (place(chain.group().transport) != transport) continue;
+      const double shift = factor * chain.shift();
+      steps_.push_back({{g, 0}, shift, chain.misfit_shifted(shift)});
+      gain += chain.misfit() - steps_.back().misfit;
+    }
+    const bool taken = dice_.takes(gain);
+    if (taken) {
+      scale.value *= factor;
+      for (const Step& step : steps_) chains_[step.place.group].set_shift(step.value, step.misfit);
+    }
+    if (learning) scale.together.learn(taken);
   }
 
   const StackPriors& priors_;
   Dice dice_;
   std::vector<GroupChain> chains_;
   VectorXd middle_;
-  std::vector<Scale> between_stacks_;    // by term
-  std::vector<Scale> between_clusters_;  // by term
+  std::vector<Walker> population_walkers_;          // by term
+  std::vector<std::vector<Walker>> stack_walkers_;  // by stack, by term
+  std::vector<Scale> between_stacks_;               // by term
+  std::vector<Scale> between_clusters_;             // by term
   std::vector<VectorXd> stacks_;
-  std::vector<std::vector<bool>> has_;  // by stack, by term
+  std::vector<std::vector<bool>> has_;    // by stack, by term
+  std::vector<std::vector<Place>> with_;  // by term: groups that have it
+  std::vector<Step> steps_;               // that are being tried
   std::array<Scale, kTransports> discrepancies_{};
 };
 

@@ -20,20 +20,25 @@ StackPriors one_term() {
   return priors;
 }
 
-/// Runs of 0.1 to 0.8 s by physics that took `overhead` more.
+/// 0.1 to 0.8 s.
+Eigen::VectorXd physics() {
+  Eigen::VectorXd seconds(8);
+  for (int i = 0; i < 8; ++i) seconds[i] = 0.1 * (i + 1);
+  return seconds;
+}
+
+/// Runs of this physics that took `overhead` more.
 LinearGroup runs(std::size_t stack, double overhead) {
   LinearGroup group;
   group.stack = stack;
   group.terms = {0};
-  group.physics = Eigen::VectorXd(8);
   group.measured = Eigen::VectorXd(8);
   group.compute = Eigen::VectorXd::Zero(8);
   for (int i = 0; i < 8; ++i) {
-    group.physics[i] = 0.1 * (i + 1);
     // 1 % above and below: without any noise two groups would agree to the last digit.
-    group.measured[i] = std::log(group.physics[i] + overhead) + (i % 2 == 0 ? 0.01 : -0.01);
+    group.measured[i] = std::log(physics()[i] + overhead) + (i % 2 == 0 ? 0.01 : -0.01);
   }
-  group.gain = Eigen::MatrixXd::Ones(8, 1);
+  group.pieces = {{physics(), Eigen::MatrixXd::Ones(8, 1)}};
   group.about = Eigen::VectorXd::Constant(1, std::log(0.01));
   return group;
 }
@@ -66,17 +71,31 @@ TEST_CASE("the chain finds what each group's software takes", "[population]") {
   CHECK(middle < 0.06);
 }
 
+// Two runs. A collective of 1 s and half of the number hides behind 2 s of backward until the
+// number is 2; the second run has no collective.
+TEST_CASE("a cost that hides adds nothing until it is the longer one", "[population]") {
+  LinearGroup linear;
+  linear.pieces = {{Eigen::Vector2d(2, 3), Eigen::MatrixXd::Zero(2, 1)},
+                   {Eigen::Vector2d(1, 0), Eigen::Vector2d(0.5, 0)}};
+  const auto number = [](double value) { return Eigen::VectorXd::Constant(1, value); };
+  CHECK(times_of(linear, number(1)) == Eigen::Vector2d(2, 3));
+  CHECK(times_of(linear, number(4)) == Eigen::Vector2d(3, 3));
+  CHECK(piece_at(linear, number(1)).gain == Eigen::Vector2d(0, 0));
+  CHECK(piece_at(linear, number(4)).gain == Eigen::Vector2d(0.5, 0));
+  CHECK(depends(linear, 0, 0));
+  CHECK_FALSE(depends(linear, 1, 0));
+}
+
 // 90 % of each run is compute, which was measured, and the rest took twice as long as physics says.
 TEST_CASE("what is left of a cluster is of communication, and not of compute", "[population]") {
   StackPriors priors = one_term();
   priors.discrepancy = 1;
   LinearGroup group = runs(0, 0);
   for (int i = 0; i < 8; ++i) {
-    group.compute[i] = 0.9 * group.physics[i];
-    group.measured[i] =
-        std::log(group.physics[i] + 0.1 * group.physics[i]) + (i % 2 == 0 ? 1e-3 : -1e-3);
+    group.compute[i] = 0.9 * physics()[i];
+    group.measured[i] = std::log(physics()[i] + 0.1 * physics()[i]) + (i % 2 == 0 ? 1e-3 : -1e-3);
   }
-  group.gain.setZero();
+  group.pieces[0].gain.setZero();
   const double discrepancy =
       median_of(sample_population({group}, 1, priors, kShort), [](const PopulationDraw& draw) {
         return draw.discrepancy[static_cast<std::size_t>(Transport::Nccl)];
