@@ -189,8 +189,8 @@ StackLearner::StackLearner(const Stack& prior, const std::vector<FitRow>& rows, 
       if (is_open(*term)) each.terms.push_back(static_cast<std::size_t>(term - &prior_.terms[0]));
     linear.push_back(std::move(each));
   }
-  // A cost that hides under backward adds little until it no longer hides. Sums about a small one
-  // then say that a large one adds little, too: such a pass is not believed.
+  // A cost that hides under backward adds little until it no longer hides. Sums about small ones
+  // alone say that a large one adds little, too: such a pass is not believed.
   constexpr int kPasses = 6;
   constexpr double kBelieved = 0.02;
   double least_error = std::numeric_limits<double>::infinity();
@@ -205,7 +205,7 @@ StackLearner::StackLearner(const Stack& prior, const std::vector<FitRow>& rows, 
         chain_draws(sums, first ? Lengths{1500, 4000, 4} : Lengths{3000, 16000, 8});
     const VectorXd centre = centre_of(sums, draws, columns_of(sums, draws));
     for (std::size_t a = 0; a < sums.terms.size(); ++a) {
-      // Passes that do not agree may swing between two values.
+      // Passes may still swing between two values: where costs overlap the sums are rough.
       double& its = about[at(sums.terms[a])];
       its = pass < 2 ? centre[at(a)] : (its + centre[at(a)]) / 2;
     }

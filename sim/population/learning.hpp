@@ -40,8 +40,8 @@ inline constexpr std::size_t kMostLearned = 60;
 
 /// Learns a stack from runs of one cluster by Markov chain Monte Carlo. The terms of the stack that
 /// change the time of any run are lognormal, with the tails of SoftwareSpread; all runs share a
-/// factor; each has its own scatter (group_chain.hpp). Times are linear in the terms (linear_rows),
-/// about the prior first and then about what came out, until they are right there.
+/// factor; each has its own scatter (group_chain.hpp). Times are sums of the terms (linear_rows),
+/// about the prior first and then also about what came out, until they are right there.
 class StackLearner {
  public:
   /// `rows` must outlive it and have no stack of their own. `prior` may not be one that was learned
@@ -92,7 +92,7 @@ class StackLearner {
   std::vector<Scenario> physics_;  // by row
   Eigen::VectorXd middle_;         // by term of the prior, as the chain draws them
   Eigen::VectorXd deviation_;
-  LinearGroup linear_;  // of all rows, about what came out
+  LinearGroup linear_;  // of all rows
   std::vector<Draw> draws_;
 };
 

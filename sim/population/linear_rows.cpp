@@ -88,21 +88,27 @@ LinearRows::LinearRows(const std::vector<LinearRow>& rows,
 }
 
 void LinearRows::add(const Eigen::VectorXd& about) {
-  constexpr double kStep = 0.9;  // downwards: no number is beyond what physics allows
+  constexpr double kStep = 0.5;  // wide, and downwards: no number is beyond what physics allows
   group_.about = about;
+  const Eigen::VectorXd numbers = about.array().exp();
   LinearPiece piece = group_.pieces.front();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     Scenario all = *rows_[i].physics;
-    for (const std::size_t k : rows_[i].terms) quantities_[k]->set(all, std::exp(about[at(k)]));
+    for (const std::size_t k : rows_[i].terms) quantities_[k]->set(all, numbers[at(k)]);
     const double with_all = time_of(all);
     piece.base[at(i)] = with_all;
     for (const std::size_t k : rows_[i].terms) {
-      const double number = std::exp(about[at(k)]);
+      const double number = numbers[at(k)];
       Scenario other = all;
       quantities_[k]->set(other, kStep * number);
       const double gain = std::max(0.0, with_all - time_of(other)) / ((1 - kStep) * number);
       piece.gain(at(i), at(k)) = gain;
       piece.base[at(i)] -= gain * number;
+    }
+    // Where a cost adds the less the larger it is, an earlier piece says too much here.
+    for (LinearPiece& earlier : group_.pieces) {
+      const double says = earlier.base[at(i)] + earlier.gain.row(at(i)).dot(numbers);
+      earlier.base[at(i)] -= std::max(0.0, says - with_all);
     }
   }
   group_.pieces.push_back(std::move(piece));

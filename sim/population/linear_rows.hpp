@@ -1,6 +1,7 @@
 // Measured runs as sums: physics, and what each term of software adds. About some values times are
 // linear in the terms, or nearly so. A cost hides behind another until it is the longer one, so
-// that the largest of several such sums holds farther away.
+// that the largest of several such sums holds farther away. Where a cost adds the less the larger
+// it is, it does not: sums are lowered where a later one knows better.
 #pragma once
 #include <Eigen/Core>
 #include <vector>

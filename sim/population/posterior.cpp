@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
 #include "sim/base/statistics.hpp"
@@ -111,7 +110,7 @@ PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
   for (const SourceGroup* group : groups) rows.push_back(rows_of(*group, priors));
   std::vector<LinearRows> pieces;
   for (const std::vector<LinearRow>& its : rows) pieces.emplace_back(its, quantities);
-  // The first chain is long, too: what comes out changes with where the second's piece is.
+  // The first chain is long, too: the second piece lies at its medians.
   for (const SamplerOptions& options :
        {SamplerOptions{2000, 12000, 8, seed}, SamplerOptions{4000, 24000, 8, seed}}) {
     std::vector<LinearGroup> linear;

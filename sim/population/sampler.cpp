@@ -30,7 +30,7 @@ struct Place {
   std::size_t term = 0;
 };
 
-/// A step of a group: its new value, and the misfit there.
+/// A step of a group: the new value of the term, or of the shift, and the misfit there.
 struct Step {
   Place place;
   double value = 0;
@@ -225,8 +225,8 @@ class Chain {
         learning);
   }
 
-  /// Moves one term of each group by `move` and takes the step, which gains `gain` in all but the
-  /// groups' misfits, or does not.
+  /// Moves one term of each group by `move`, and returns whether the step was taken. `gain`: what
+  /// it gains beside the groups' misfits.
   template <class Move>
   bool move_groups(std::size_t k, double gain, const Move& move) {
     steps_.clear();

@@ -29,13 +29,13 @@ struct SamplerOptions {
   std::uint64_t seed = 1;
 };
 
-/// The model: log(measured) = log(compute + exp(d) (largest of base + sum of gain x exp(x) -
-/// compute))
-/// + e. Compute was measured, so that d is how far a cluster's communication and software are off.
-/// x of a group is normal about its stack's, and that about the population's: how far clusters of a
-/// stack lie apart, and how far stacks do, are two numbers, each half-normal. The population's x is
-/// normal about the prior's. d of a group is normal, with a scale of its transport; e of a run is
-/// Student's t of 4 degrees, with a scale of its group; both scales are half-normal.
+/// The model: log(measured) = log(compute + exp(d) (the largest of base + sum of gain x exp(x) over
+/// the pieces - compute)) + e. Compute was measured, so that d is how far a cluster's communication
+/// and software are off. x of a group is normal about its stack's, and that about the population's:
+/// how far clusters of a stack lie apart, and how far stacks do, are two numbers, each half-normal.
+/// The population's x is normal about the prior's. d of a group is normal, with a scale of its
+/// transport; e of a run is Student's t of 4 degrees, with a scale of its group; both scales are
+/// half-normal.
 std::vector<PopulationDraw> sample_population(const std::vector<LinearGroup>& groups,
                                               std::size_t stacks, const StackPriors& priors,
                                               const SamplerOptions& options);
