@@ -60,7 +60,7 @@ class GroupChain {
              Dice& dice, bool learning);
 
  private:
-  /// What is stretched by exp(shift), by piece and row.
+  /// The times beside compute, by piece and row: exp(shift) stretches them.
   Eigen::VectorXd sums_of(const Eigen::VectorXd& x) const;
   /// The same after a single step, in `moved_sums_`.
   void move_sums(std::size_t a, double value) const;
@@ -92,7 +92,7 @@ class GroupChain {
   std::vector<Eigen::VectorXd> past_;
   std::vector<double> past_shifts_;
   int since_ = 0;
-  // Room for sums: asking for it took a sixth of a chain's time. A chain is of one thread.
+  // Room for sums: asking for it took a seventh of a chain's time. A chain is of one thread.
   mutable Eigen::VectorXd moved_sums_;
   mutable Eigen::VectorXd largest_;
   mutable Eigen::VectorXd errors_;

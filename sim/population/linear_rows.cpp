@@ -105,7 +105,7 @@ void LinearRows::add(const Eigen::VectorXd& about) {
       piece.gain(at(i), at(k)) = gain;
       piece.base[at(i)] -= gain * number;
     }
-    // Where a cost adds the less the larger it is, an earlier piece says too much here.
+    // An earlier piece says too much here where a cost adds the less the larger it is.
     for (LinearPiece& earlier : group_.pieces) {
       const double says = earlier.base[at(i)] + earlier.gain.row(at(i)).dot(numbers);
       earlier.base[at(i)] -= std::max(0.0, says - with_all);

@@ -61,7 +61,7 @@ bool depends(const LinearGroup& linear, Eigen::Index row, Eigen::Index term);
 /// Seconds by row. `numbers`: by term of the group.
 Eigen::VectorXd times_of(const LinearGroup& linear, const Eigen::VectorXd& numbers);
 
-/// Of each row the piece that holds there.
+/// The piece that holds there, row by row.
 LinearPiece piece_at(const LinearGroup& linear, const Eigen::VectorXd& numbers);
 
 /// Runs, and pieces of them that are added one by one.

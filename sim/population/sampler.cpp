@@ -244,15 +244,28 @@ class Chain {
     return true;
   }
 
+  /// A scale's prior gains this when the scale is stretched.
+  static double gain_of_stretch(const Scale& scale, double factor) {
+    return log_half_normal(scale.value * factor, scale.prior) -
+           log_half_normal(scale.value, scale.prior);
+  }
+
+  static void stretch(Scale& scale, double factor, bool taken, bool learning) {
+    if (taken) scale.value *= factor;
+    if (learning) scale.together.learn(taken);
+  }
+
   /// The same, with the scale that they lie apart by.
   template <class Move>
   bool stretch_groups(Scale& scale, double factor, std::size_t k, const Move& move, bool learning) {
-    const double gain = log_half_normal(scale.value * factor, scale.prior) -
-                        log_half_normal(scale.value, scale.prior);
-    const bool taken = move_groups(k, gain, move);
-    if (taken) scale.value *= factor;
-    if (learning) scale.together.learn(taken);
+    const bool taken = move_groups(k, gain_of_stretch(scale, factor), move);
+    stretch(scale, factor, taken, learning);
     return taken;
+  }
+
+  /// A normal density of `far` deviations gains this, as a logarithm, when they become `moved`.
+  static double gain_of_shift(double far, double moved) {
+    return 0.5 * (square(far) - square(moved));
   }
 
   /// The population's middle moves, and all stacks and clusters with it.
@@ -261,7 +274,7 @@ class Chain {
     Walker& walker = population_walkers_[k];
     const double move = walker.step * dice_.normal();
     const double far = (middle_[at(k)] - std::log(prior.median)) / prior.spread;
-    const double gain = 0.5 * (square(far) - square(far + move / prior.spread));
+    const double gain = gain_of_shift(far, far + move / prior.spread);
     const bool taken = move_groups(k, gain, [&](const GroupChain&, std::size_t) { return move; });
     if (taken) {
       middle_[at(k)] += move;
@@ -277,7 +290,7 @@ class Chain {
     const double move = walker.step * dice_.normal();
     const double scale = between_stacks_[k].value;
     const double far = (stacks_[which][at(k)] - middle_[at(k)]) / scale;
-    const double gain = 0.5 * (square(far) - square(far + move / scale));
+    const double gain = gain_of_shift(far, far + move / scale);
     const bool taken = move_groups(k, gain, [&](const GroupChain& chain, std::size_t) {
       return chain.group().stack == which ? move : 0;
     });
@@ -289,8 +302,7 @@ class Chain {
   void stretch_shifts(std::size_t transport, bool learning) {
     Scale& scale = discrepancies_[transport];
     const double factor = factor_of(scale);
-    double gain = log_half_normal(scale.value * factor, scale.prior) -
-                  log_half_normal(scale.value, scale.prior);
+    double gain = gain_of_stretch(scale, factor);
     steps_.clear();
     for (std::size_t g = 0; g < chains_.size(); ++g) {
       const GroupChain& chain = chains_[g];
@@ -300,11 +312,9 @@ class Chain {
       gain += chain.misfit() - steps_.back().misfit;
     }
     const bool taken = dice_.takes(gain);
-    if (taken) {
-      scale.value *= factor;
-      for (const Step& step : steps_) chains_[step.place.group].set_shift(step.value, step.misfit);
-    }
-    if (learning) scale.together.learn(taken);
+    stretch(scale, factor, taken, learning);
+    if (!taken) return;
+    for (const Step& step : steps_) chains_[step.place.group].set_shift(step.value, step.misfit);
   }
 
   const StackPriors& priors_;
