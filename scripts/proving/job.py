@@ -123,11 +123,12 @@ def train(setup, hook_times=None):
     network = network_of(setup)
     schedule = setup["schedule"]
     model, averager = network, None
-    if schedule in ("ddp", "static-graph", "zero1", "local-sgd"):
+    if schedule in ("ddp", "static-graph", "find-unused", "zero1", "local-sgd"):
         # Without a size, DDP's first bucket is of 1 MiB; with one, as large as the others.
         size = None if setup["bucket_mib"] == 25 else setup["bucket_mib"]
         model = DistributedDataParallel(network, bucket_cap_mb=size, broadcast_buffers=False,
-                                        gradient_as_bucket_view=True, static_graph=schedule == "static-graph")
+                                        gradient_as_bucket_view=True, static_graph=schedule == "static-graph",
+                                        find_unused_parameters=schedule == "find-unused")
         if setup["hook"]:
             register(model, setup, hook_times)
     if schedule == "zero1":

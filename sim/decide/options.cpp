@@ -101,11 +101,13 @@ std::string schedule_name(const Schedule& schedule, const Schedule& own) {
   const std::string when = schedule.overlap ? "overlap" : "no overlap";
   const std::string fusion = to_text(schedule.fusion);
   if (fusion == to_text(own.fusion)) return when;
-  const std::string buckets = fusion == "layer"            ? "each tensor alone"
-                              : fusion == "merged"         ? "all gradients in one"
-                              : fusion == "ddp"            ? "buckets of 25MiB"
-                              : fusion.starts_with("ddp:") ? "buckets of " + fusion.substr(4)
-                                                           : fusion;
+  const bool ddp = schedule.fusion.kind == Fusion::Kind::Ddp;
+  const std::string buckets = ddp && own.fusion.finds_unused && !schedule.fusion.finds_unused
+                                  ? "no find_unused_parameters"
+                              : fusion == "layer"  ? "each tensor alone"
+                              : fusion == "merged" ? "all gradients in one"
+                              : ddp                ? "buckets of " + to_text(schedule.fusion.size)
+                                                   : fusion;
   return buckets + (schedule.overlap == own.overlap ? "" : ", " + when);
 }
 
@@ -121,7 +123,16 @@ void add_schedules(std::vector<Option>& options, const Request& asked, const Req
   std::vector<Schedule> tried;
   const bool merged = to_text(own.fusion) == "merged" && !sharded;  // nothing of it can overlap
   if (own.overlap || (overlaps && !merged)) tried.push_back({own.fusion, !own.overlap});
-  if (overlaps && !sharded) tried.push_back({parse_fusion(kLargeBuckets), true});
+  if (overlaps && !sharded) {
+    Fusion large = parse_fusion(kLargeBuckets);
+    large.finds_unused = own.fusion.finds_unused;
+    tried.push_back({large, true});
+  }
+  if (own.fusion.finds_unused) {
+    Fusion without = own.fusion;
+    without.finds_unused = false;
+    tried.push_back({without, own.overlap});
+  }
   for (const Schedule& schedule : known)
     if (schedule.overlap || !own.overlap) tried.push_back(schedule);
   std::vector<std::string> seen{to_text(own)};

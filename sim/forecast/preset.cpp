@@ -217,11 +217,13 @@ std::string guessed_network(const Cluster& cluster) {
   return ", taken for InfiniBand (network_kind says otherwise)";
 }
 
-/// "25MiB", "1000 MB".
+/// "25 MiB", "1000 MB".
 std::string size_words(const Scenario& scenario) {
   constexpr std::int64_t kMega = 1'000'000;
   const std::int64_t bytes = scenario.fusion.size.count;
-  return bytes % kMega == 0 ? std::to_string(bytes / kMega) + " MB" : to_text(scenario.fusion.size);
+  if (bytes % kMega == 0) return std::to_string(bytes / kMega) + " MB";
+  std::string text = to_text(scenario.fusion.size);
+  return text.insert(text.find_first_not_of("0123456789."), " ");
 }
 
 std::string schedule_words(const Scenario& scenario) {
@@ -229,11 +231,13 @@ std::string schedule_words(const Scenario& scenario) {
   if (scenario.payload.count > 0) return words;
   if (scenario.sharding.kind != Sharding::Fsdp) {
     const std::string fusion = to_text(scenario.fusion);
-    words = fusion == "ddp"                              ? ", buckets of 25 MiB"
-            : fusion == "merged"                         ? ", all gradients in one"
-            : fusion == "layer"                          ? ", each tensor by itself"
-            : scenario.fusion.kind == Fusion::Kind::Size ? ", buckets of " + size_words(scenario)
-                                                         : ", buckets by " + fusion;
+    const Fusion::Kind kind = scenario.fusion.kind;
+    words = fusion == "merged"  ? ", all gradients in one"
+            : fusion == "layer" ? ", each tensor by itself"
+            : kind == Fusion::Kind::Size || kind == Fusion::Kind::Ddp
+                ? ", buckets of " + size_words(scenario)
+                : ", buckets by " + fusion;
+    if (scenario.fusion.finds_unused) words += " with find_unused_parameters";
   }
   // One bucket of all gradients is full when backward is over.
   const bool merged =

@@ -43,6 +43,29 @@ std::string to_string(ShapesFrom shapes) {
   return "unknown";
 }
 
+Fusion fusion_of(const Imported& imported) {
+  if (sends_each(imported) || sharded(imported)) return parse_fusion("layer");
+  Fusion ddp = parse_fusion(imported.finds_unused ? "ddp-find-unused" : "ddp");
+  const auto makes_them = [&](const Fusion& fusion) {
+    const std::vector<Bucket> buckets = make_buckets(*imported.model, fusion);
+    return std::equal(
+        buckets.begin(), buckets.end(), imported.buckets.begin(), imported.buckets.end(),
+        [](const Bucket& a, std::int64_t elements) { return a.elements == elements; });
+  };
+  if (!imported.model || imported.buckets.size() < 2 || makes_them(ddp)) return ddp;
+  // A bucket that is full has its size or more.
+  constexpr std::int64_t kBytes = 4, kMiB = 1 << 20;
+  const std::int64_t most =
+      kBytes * *std::max_element(imported.buckets.begin(), imported.buckets.end()) / kMiB;
+  Fusion sized = ddp;
+  for (const std::int64_t unit : {100, 25, 10, 5, 1})
+    for (std::int64_t mib = unit; mib <= most; mib += unit) {
+      sized.size = sized.first = Bytes{mib * kMiB};
+      if (makes_them(sized)) return sized;
+    }
+  return ddp;
+}
+
 void note_doubts(Imported& imported) {
   if (!imported.model || imported.buckets.empty()) return;
   const std::int64_t sent =

@@ -12,6 +12,7 @@
 #include "sim/base/units.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/collective_curve.hpp"
+#include "sim/inputs/fusion.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/inputs/model.hpp"
@@ -103,6 +104,7 @@ struct Imported {
   std::optional<ImportedTimes> times;   // likewise
   std::vector<ImportedCollective> collectives;
   std::vector<std::int64_t> buckets;        // elements, in order of sending
+  bool finds_unused = false;                // DDP had find_unused_parameters=True
   std::vector<ImportedTransfer> transfers;  // of the buckets: the least seconds over the steps
   ShardingChoice sharding;                  // `group` is set where a part of the ranks share a copy
   Precision precision;                      // of a sharded run, where the file says it
@@ -143,5 +145,9 @@ inline bool sends_each(const Imported& imported) {
   return imported.model && imported.buckets.size() > 1 &&
          imported.buckets.size() == imported.model->tensors.size();
 }
+
+/// The fusion that makes the run's buckets of its gradients: DDP's, with the roundest size in MiB
+/// where its own makes others. DDP's own where no size makes them either.
+Fusion fusion_of(const Imported& imported);
 
 }  // namespace gradcast

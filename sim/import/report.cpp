@@ -227,9 +227,9 @@ std::vector<std::string> next_commands(const Imported& imported, const ImportedF
                                 : "--cluster " + quoted(files.paths.cluster) + " --nodes " +
                                       std::to_string(shape.nodes) + " --gpus-per-node " +
                                       std::to_string(shape.gpus_per_node);
-  const std::string how = sharded(imported)      ? sharding_flags(imported, shape)
-                          : sends_each(imported) ? "--fusion layer --overlap yes "
-                                                 : "--fusion ddp --overlap yes ";
+  const std::string how = sharded(imported)
+                              ? sharding_flags(imported, shape)
+                              : "--fusion " + to_text(fusion_of(imported)) + " --overlap yes ";
   const std::string what = "--model " + quoted(files.paths.model) + " --trace " +
                            quoted(files.paths.trace) + " " + how +
                            (has_framework(imported) ? "--framework-in-compute yes " : "");

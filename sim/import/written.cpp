@@ -154,9 +154,6 @@ std::string measured_csv(const Imported& imported, const std::string& name,
                          const ImportedShape& shape, const ImportedPaths& paths,
                          const std::vector<std::string>& provenance) {
   const bool shards = sharded(imported);
-  const std::string fusion = sends_each(imported) || shards ? "layer"
-                             : imported.buckets.size() > 1  ? "ddp"
-                                                            : "merged";
   // A file's own folder is where the paths in it begin.
   const auto beside = [](const std::filesystem::path& path) {
     return (std::filesystem::path("..") / path.parent_path().filename() / path.filename()).string();
@@ -171,7 +168,7 @@ std::string measured_csv(const Imported& imported, const std::string& name,
   run.nodes = shape.nodes;
   run.gpus_per_node = shape.gpus_per_node;
   run.compressor = "dense";
-  run.fusion = parse_fusion(fusion);
+  run.fusion = shards || imported.buckets.size() > 1 ? fusion_of(imported) : parse_fusion("merged");
   run.overlap = true;
   run.iteration = imported.times->window;
   run.framework_in_compute = has_framework(imported);

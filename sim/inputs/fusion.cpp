@@ -19,7 +19,8 @@ namespace {
 constexpr Bytes kDdpBucket{std::int64_t{25} << 20};
 constexpr Bytes kDdpFirstBucket{std::int64_t{1} << 20};
 
-constexpr std::string_view kDdpWithSize = "ddp:";
+constexpr std::string_view kDdp = "ddp";
+constexpr std::string_view kDdpFindsUnused = "ddp-find-unused";
 
 // Horovod's cycle time is a whole number of these (HOROVOD_CYCLE_TIME, in its RunLoopOnce).
 constexpr Seconds kShortestCycle{1e-6};
@@ -47,13 +48,24 @@ std::optional<Seconds> cycle_in(std::string_view text) {
   return std::nullopt;
 }
 
-Fusion parse_ddp(std::string_view text) {
-  if (const auto size = size_in(text.substr(kDdpWithSize.size())))
-    return {Fusion::Kind::Ddp, *size};
-  throw ValueError(
-      "'" + std::string(text) +
-      "' does not give DDP's buckets a size; write it like 'ddp:50MiB', or 'ddp' for " +
-      to_text(kDdpBucket));
+/// DDP's own sizes, or the given one for all buckets: its first is small only where nobody gives
+/// one, since pytorch/pytorch#121640 (2024).
+Fusion ddp_of(std::optional<Bytes> size, bool finds_unused) {
+  return {Fusion::Kind::Ddp, size.value_or(kDdpBucket), Seconds{0}, size.value_or(kDdpFirstBucket),
+          finds_unused};
+}
+
+/// A fusion of DDP's; nothing where the text names none. Throws ValueError if its size is wrong.
+std::optional<Fusion> ddp_in(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(':'));
+  if (name != kDdp && name != kDdpFindsUnused) return std::nullopt;
+  const bool finds_unused = name == kDdpFindsUnused;
+  if (name == text) return ddp_of(std::nullopt, finds_unused);
+  if (const auto size = size_in(text.substr(name.size() + 1))) return ddp_of(size, finds_unused);
+  const std::string its(name);
+  throw ValueError("'" + std::string(text) +
+                   "' does not give DDP's buckets a size; write it like '" + its + ":50MiB', or '" +
+                   its + "' for " + to_text(kDdpBucket));
 }
 
 Fusion parse_cycle(std::string_view text) {
@@ -74,15 +86,14 @@ Fusion parse_cycle(std::string_view text) {
 Fusion parse_fusion(std::string_view text) {
   if (text == "layer") return {Fusion::Kind::Layer, {}};
   if (text == "merged") return {Fusion::Kind::Merged, {}};
-  if (text == "ddp") return {Fusion::Kind::Ddp, kDdpBucket};
-  if (text.starts_with(kDdpWithSize)) return parse_ddp(text);
+  if (const auto ddp = ddp_in(text)) return *ddp;
   if (text.starts_with(kCycle)) return parse_cycle(text);
   if (text == "mg-wfbp") return {Fusion::Kind::MgWfbp, {}};
   if (text == "omgs") return {Fusion::Kind::Omgs, {}};
   if (const auto size = size_in(text)) return {Fusion::Kind::Size, *size};
   throw ValueError("'" + std::string(text) +
-                   "' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs', a size like '25MiB' or a "
-                   "cycle like 'cycle:5ms,64MiB'");
+                   "' is not 'layer', 'merged', 'ddp', 'ddp-find-unused', 'mg-wfbp', 'omgs', a "
+                   "size like '25MiB' or a cycle like 'cycle:5ms,64MiB'");
 }
 
 std::string to_text(const Fusion& fusion) {
@@ -92,7 +103,8 @@ std::string to_text(const Fusion& fusion) {
     case Fusion::Kind::Merged:
       return "merged";
     case Fusion::Kind::Ddp:
-      return fusion.size == kDdpBucket ? "ddp" : std::string(kDdpWithSize) + to_text(fusion.size);
+      return std::string(fusion.finds_unused ? kDdpFindsUnused : kDdp) +
+             (fusion.first == fusion.size ? ":" + to_text(fusion.size) : "");
     case Fusion::Kind::Cycle:
       return std::string(kCycle) + to_text(fusion.cycle) + "," + to_text(fusion.size);
     case Fusion::Kind::MgWfbp:
@@ -133,11 +145,12 @@ std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion) {
   const auto full = [&](const Bucket& bucket, NumberType type) {
     if (fusion.kind == Fusion::Kind::Merged) return false;
     if (fusion.kind == Fusion::Kind::Layer) return true;
-    const bool small = ddp && !begun.contains(type);
-    return bucket.bytes >= (small ? std::min(kDdpFirstBucket, fusion.size) : fusion.size);
+    return bucket.bytes >= (ddp && !begun.contains(type) ? fusion.first : fusion.size);
   };
   std::map<NumberType, Bucket> open;  // by type, of which only DDP tells more than one apart
-  for (std::size_t i = model.tensors.size(); i-- > 0;) {
+  const std::size_t count = model.tensors.size();
+  for (std::size_t passed = 0; passed < count; ++passed) {
+    const std::size_t i = fusion.finds_unused ? passed : count - 1 - passed;
     const GradientTensor& tensor = model.tensors[i];
     if (tensor.frozen) continue;
     const NumberType type = ddp ? tensor.sum_type : NumberType::Fp32;
@@ -151,9 +164,14 @@ std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion) {
   std::vector<Bucket> rest;
   for (auto& [type, bucket] : open)
     if (!bucket.tensors.empty()) rest.push_back(std::move(bucket));
-  std::sort(rest.begin(), rest.end(),
-            [](const Bucket& a, const Bucket& b) { return a.tensors.back() > b.tensors.back(); });
+  const auto later = [](const Bucket& a, const Bucket& b) {
+    return a.tensors.back() > b.tensors.back();
+  };
+  std::sort(rest.begin(), rest.end(), later);
   std::move(rest.begin(), rest.end(), std::back_inserter(buckets));
+  if (!fusion.finds_unused) return buckets;
+  for (Bucket& bucket : buckets) std::reverse(bucket.tensors.begin(), bucket.tensors.end());
+  std::sort(buckets.begin(), buckets.end(), later);
   return buckets;
 }
 

@@ -15,8 +15,11 @@ namespace gradcast {
 struct Fusion {
   enum class Kind { Layer, Merged, Size, Ddp, Cycle, MgWfbp, Omgs };
   Kind kind = Kind::Merged;
-  Bytes size{};      // of Size; of Ddp: of every bucket but the first; of Cycle: the most
+  Bytes size{};      // of Size; of Ddp: of every bucket but one; of Cycle: the most
   Seconds cycle{0};  // of Cycle
+  Bytes first{};     // of Ddp: of the bucket that is made first
+  /// Of Ddp: with find_unused_parameters=True.
+  bool finds_unused = false;
 
   /// Whether the buckets depend on when gradients are ready or on what sending costs.
   bool needs_times() const {
@@ -26,8 +29,8 @@ struct Fusion {
   friend bool operator==(const Fusion&, const Fusion&) = default;
 };
 
-/// "layer", "merged", "ddp", "ddp:50MiB", "cycle:5ms,64MiB", "mg-wfbp", "omgs", or a size such as
-/// "25MiB". Throws ValueError.
+/// "layer", "merged", "ddp", "ddp:50MiB", "ddp-find-unused", "ddp-find-unused:50MiB",
+/// "cycle:5ms,64MiB", "mg-wfbp", "omgs", or a size such as "25MiB". Throws ValueError.
 Fusion parse_fusion(std::string_view text);
 std::string to_text(const Fusion& fusion);
 
@@ -46,9 +49,12 @@ struct Bucket {
 
 /// The buckets in the order in which backward fills them, last layer first. A bucket of a given
 /// size ends with the tensor that fills it to that size or beyond, as in PyTorch's DDP and the
-/// paper's code. DDP's first bucket is small, so that sending begins early: 1 MiB, or the size of
-/// the others where that is less; each type of gradients has buckets of its own. A frozen tensor is
-/// in none. Throws std::logic_error for the kinds that need times, which are in `merging.hpp`.
+/// paper's code. DDP's first bucket is of 1 MiB where nobody gives a size; each type of gradients
+/// has buckets of its own. After an iteration DDP makes them anew, in the order in which gradients
+/// were ready, but not if it looks for unused parameters: then they stay as they were made, from
+/// the input on, and the one of 1 MiB comes last (reducer.cpp of PyTorch 2.13,
+/// should_rebuild_buckets). A frozen tensor is in none. Throws std::logic_error for the kinds that
+/// need times, which are in `merging.hpp`.
 std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion);
 
 }  // namespace gradcast

@@ -169,8 +169,10 @@ void add_request_flags(Flags& flags) {
   flags.add(
       "fusion",
       "layer, merged, a bucket size such as 25MiB, ddp (PyTorch's buckets: 1 MiB, then 25 MiB "
-      "each, or ddp:50MiB), cycle:5ms,64MiB (Horovod's: every 5 ms all that is ready, up to 64 MiB "
-      "together), mg-wfbp or omgs (planned mergings), best (the fastest of merged, ddp and layer, "
+      "each; or ddp:50MiB, all of that size), ddp-find-unused (the same with "
+      "find_unused_parameters=True), cycle:5ms,64MiB (Horovod's: every 5 ms all that is ready, up "
+      "to 64 MiB together), mg-wfbp or omgs (planned mergings), best (the fastest of merged, ddp "
+      "and layer, "
       "overlapped where that helps; the stack's own too)",
       to_text(defaults.fusion));
   flags.add("selection",

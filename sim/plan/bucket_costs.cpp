@@ -395,4 +395,13 @@ DenseCollective BucketCosts::buffer_broadcast(Bytes buffers) const {
   return dense(network_.to(Outcome::Broadcast, load), load, {});
 }
 
+DenseCollective BucketCosts::used_parameters() const {
+  constexpr std::int64_t kInt32 = 4;
+  const auto& tensors = scenario_.model->tensors;
+  const auto trained = std::count_if(tensors.begin(), tensors.end(),
+                                     [](const GradientTensor& each) { return !each.frozen; });
+  const CollectiveLoad load{.payload = Bytes{kInt32 * trained}};
+  return dense(collective_for(load, Aggregation::AllReduce), load, groups_);
+}
+
 }  // namespace gradcast

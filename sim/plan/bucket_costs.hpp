@@ -60,6 +60,8 @@ class BucketCosts {
   DenseCollective parameter_broadcast(std::size_t tensor, int owner) const;
   /// The broadcast from rank 0 to all ranks of the model's buffers of a type.
   DenseCollective buffer_broadcast(Bytes buffers) const;
+  /// The all-reduce that tells which parameters any rank used: an int32 each.
+  DenseCollective used_parameters() const;
 
   // Costs that merging planners ask for.
   PlannerNetwork planner_network() const;

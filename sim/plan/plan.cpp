@@ -150,6 +150,16 @@ class ReplicatedPlanner {
     if (backward_at_ > 0) backward_to(0);
     begin_until(buckets.end());
     send_the_rest();
+    exchange_used_parameters();
+  }
+
+  /// What waits for the last bucket then waits for this too.
+  void exchange_used_parameters() {
+    if (plan_.buckets.empty()) return;
+    const std::size_t last = plan_.buckets.size() - 1;
+    const Steps told = steps_.exchange_used_parameters(
+        last, in_series_ ? after_all(last, collectives_of_) : steps_.computed());
+    collectives_of_[last].insert(collectives_of_[last].end(), told.begin(), told.end());
   }
 
   /// The tensor whose backward is over when the first bucket may be sent.

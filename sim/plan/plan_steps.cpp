@@ -115,6 +115,14 @@ void PlanSteps::broadcast_buffers() {
   if (!sent.empty()) compute(StepKind::Overhead, "buffers broadcast", Seconds{0}, std::move(sent));
 }
 
+PlanSteps::Steps PlanSteps::exchange_used_parameters(std::size_t last_bucket, Steps after) {
+  if (!scenario_.fusion.finds_unused || plan.ranks() == 1) return {};
+  const DenseCollective its = costs.used_parameters();
+  const std::size_t step = collective(its, last_bucket, std::move(after));
+  if (!coarse_) plan.steps[step].name = std::string(its.collective->name) + " used parameters";
+  return {step};
+}
+
 void PlanSteps::backward(std::size_t tensor, Gradient gradient, Steps after) {
   const TensorTime& time = scenario_.trace->tensors[tensor];
   launch(compute(StepKind::Backward, pass_name("backward ", time), backward_time(tensor, gradient),

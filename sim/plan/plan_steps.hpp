@@ -51,6 +51,8 @@ class PlanSteps {
   /// Rank 0 gives all others the model's buffers, those of a type together, and what is computed
   /// next waits for them. Nothing where nobody does that.
   void broadcast_buffers();
+  /// Ranks tell each other which parameters they used, where DDP looks for unused ones.
+  Steps exchange_used_parameters(std::size_t last_bucket, Steps after);
   /// Forward or backward of all tensors, in an iteration or a micro-step in which nothing waits for
   /// any of them: backward exchanges nothing.
   void forward_all();

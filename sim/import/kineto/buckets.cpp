@@ -30,6 +30,9 @@ void pair_by_size(const Rank& rank, int element_bytes, Imported& imported) {
 }  // namespace
 
 void set_buckets(const std::vector<StepCollectives>& steps, int element_bytes, Imported& imported) {
+  for (const StepCollectives& step : steps)
+    if (std::any_of(step.calls.begin(), step.calls.end(), tells_used_parameters))
+      imported.finds_unused = true;
   for (const StepCollectives& step : steps) {
     const std::vector<std::int64_t> its = buckets_of(step);
     if (imported.buckets.empty()) imported.buckets = its;

@@ -97,12 +97,13 @@ std::vector<StepCollectives> collectives_of_steps(const Recording& recording, co
     const bool data_parallel = names_data_parallel(recording.names.text(what.group));
     calls[static_cast<std::size_t>(after - 1 - wanted.begin())].emplace_back(
         operation.launched,
-        CollectiveCall{{operation.start + recording.head.base, operation.end + recording.head.base},
-                       what,
-                       operation.phase == Phase::Backward && (data_parallel || !named),
-                       data_parallel,
-                       operation.phase,
-                       operation.launched});
+        CollectiveCall{
+            {operation.start + recording.head.base, operation.end + recording.head.base},
+            what,
+            operation.phase == Phase::Backward && (data_parallel || !named) && !what.whole_numbers,
+            data_parallel,
+            operation.phase,
+            operation.launched});
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     std::stable_sort(calls[i].begin(), calls[i].end(),
@@ -121,6 +122,11 @@ std::vector<std::int64_t> buckets_of(const StepCollectives& step) {
     buckets.push_back(call.what.elements);
   }
   return buckets;
+}
+
+bool tells_used_parameters(const CollectiveCall& call) {
+  return call.what.kind == CollectiveKind::AllReduce && call.what.whole_numbers &&
+         call.phase == Phase::Backward;
 }
 
 bool broadcasts_buffers(const CollectiveCall& call) {

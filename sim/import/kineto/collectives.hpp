@@ -45,6 +45,9 @@ std::vector<std::int64_t> buckets_of(const StepCollectives& step);
 /// Whether it is a broadcast of the forward pass, as DDP's are of a model's buffers.
 bool broadcasts_buffers(const CollectiveCall& call);
 
+/// True if it tells which parameters ranks used, as DDP with find_unused_parameters=True does.
+bool tells_used_parameters(const CollectiveCall& call);
+
 /// Bytes that rank 0 so broadcasts in a step: those of floating-point numbers, and the others.
 /// Medians over the steps.
 struct BroadcastBytes {

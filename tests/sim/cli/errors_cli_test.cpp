@@ -75,8 +75,9 @@ TEST_CASE("a wrong value is answered with 2 and its flag", "[cli]") {
   simulate_refuses({"--nodes", "0"}, 2, "--nodes: '0' is not a count");
   simulate_refuses({"--nodes", "4.5"}, 2, "--nodes: '4.5' is not a whole number");
   simulate_refuses({"--batch", "many"}, 2, "--batch: 'many' is not a whole number");
-  simulate_refuses({"--fusion", "mergd"}, 2,
-                   "--fusion: 'mergd' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs', a size");
+  simulate_refuses(
+      {"--fusion", "mergd"}, 2,
+      "--fusion: 'mergd' is not 'layer', 'merged', 'ddp', 'ddp-find-unused', 'mg-wfbp', ");
   simulate_refuses(
       {"--fusion", "cycle:5ms"}, 2,
       "--fusion: 'cycle:5ms' does not give a cycle its time (1us or more) and the most "

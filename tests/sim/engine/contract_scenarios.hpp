@@ -11,7 +11,7 @@
 namespace gradcast::scenarios {
 
 inline constexpr std::uint64_t kContractSeed = 2026;
-inline constexpr int kContractScenarios = 300;
+inline constexpr int kContractScenarios = 360;
 
 /// More messages than this take their time and show nothing new.
 inline constexpr std::int64_t kMostContractMessages = 5'000;

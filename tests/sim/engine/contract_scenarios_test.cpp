@@ -47,6 +47,7 @@ void count_training(Census& census, const Scenario& scenario) {
        {Fusion::Kind::Layer, Fusion::Kind::Merged, Fusion::Kind::Size, Fusion::Kind::Ddp,
         Fusion::Kind::Cycle, Fusion::Kind::MgWfbp, Fusion::Kind::Omgs})
     census.count("fusion " + std::to_string(static_cast<int>(kind)), scenario.fusion.kind == kind);
+  census.count("unused parameters", scenario.fusion.finds_unused);
   census.count("overlap", scenario.overlap);
   census.count("no overlap", !scenario.overlap);
   census.count("priority queue", scenario.queue == Queue::Priority);

@@ -176,7 +176,8 @@ inline const Collective* draw_collective(const Scenario& scenario, bool training
 }
 
 inline Fusion draw_fusion(bool fixed) {
-  std::vector<const char*> kinds{"layer", "merged", "1B", "100KiB", "4MiB", "ddp:1MiB"};
+  std::vector<const char*> kinds{
+      "layer", "merged", "1B", "100KiB", "4MiB", "ddp:1MiB", "ddp-find-unused:1MiB"};
   if (!fixed)
     kinds.insert(kinds.end(), {"mg-wfbp", "omgs", "cycle:5ms,4MiB", "cycle:100us,100KiB"});
   return parse_fusion(one_of(kinds));

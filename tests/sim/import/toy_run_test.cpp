@@ -181,6 +181,22 @@ TEST_CASE("a compiled backward pass ends where it sends its first gradient") {
   CHECK_FALSE(made.paths.measured.empty());
 }
 
+// Two int32, behind the all-reduce of both gradients.
+TEST_CASE("ranks that tell each other which parameters they used send no gradients with it") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  for (int step = 0; step < run.steps; ++step)
+    run.more +=
+        ToyRun::kernel("ncclKernel_AllReduce", 20, 1000 * step + 620, 2, 2, 1000 * step + 464,
+                       R"("Collective name":"allreduce","In msg nelems":2,"Group size":2,)"
+                       R"("dtype":"Int")");
+  const Imported toy = imported_toy(run);
+  CHECK(toy.finds_unused);
+  CHECK(toy.buckets == std::vector<std::int64_t>{48});
+  CHECK_FALSE(says(toy.notes.unknown, "buckets"));
+  CHECK_FALSE(imported_toy({}).finds_unused);
+}
+
 TEST_CASE("buckets that do not add up to the gradients are said") {
   if (!kineto::event_reader_built()) return;
   Imported toy = imported_toy({});

@@ -58,6 +58,30 @@ TEST_CASE("what a run with buckets computed has the framework's work on gradient
   }
 }
 
+// a to d have 4, 8, 2 and 3 units of 256 KiB: DDP makes buckets of d and c, then b and a. From the
+// input on a fills 1 MiB alone. With 2 MiB, 8 units, d, c and b make one.
+TEST_CASE("the fusion of a run makes its buckets, by DDP's own sizes or by a round one") {
+  const std::int64_t unit = (256 << 10) / 4;  // elements
+  Imported run = imported(2);
+  run.model = Model{"four",
+                    {{"a", "a", 4 * unit, 0},
+                     {"b", "b", 8 * unit, 0},
+                     {"c", "c", 2 * unit, 0},
+                     {"d", "d", 3 * unit, 0}}};
+  const auto fusion = [&](std::vector<std::int64_t> units, bool finds_unused = false) {
+    run.buckets = std::move(units);
+    for (std::int64_t& each : run.buckets) each *= unit;
+    run.finds_unused = finds_unused;
+    return to_text(fusion_of(run));
+  };
+  CHECK(fusion({5, 12}) == "ddp");
+  CHECK(fusion({13, 4}) == "ddp:2MiB");
+  CHECK(fusion({13, 4}, true) == "ddp-find-unused");
+  CHECK(fusion({5, 12}, true) == "ddp-find-unused:2MiB");
+  CHECK(fusion({3, 2, 8, 4}) == "layer");
+  CHECK(fusion({6, 11}) == "ddp");  // by no size
+}
+
 // In double quotes a shell still runs what stands in $( ) and behind a quote.
 TEST_CASE("a folder of any name is one word of the commands that go on") {
   const Imported run = imported(2);

@@ -37,9 +37,9 @@ TEST_CASE("the tensor that fills a bucket closes it", "[fusion]") {
   CHECK(tensors("1GiB") == Buckets{{3, 2, 1, 0}});
 }
 
-// In units of 256 KiB: d 3 and c 2 make 5, and 4 are 1 MiB. Of the others b has 8 and a 4. Caps of
-// 2 MiB are 8 units, of 3 MiB 12. A cap of 512 KiB, 2 units, holds for the first as well.
-TEST_CASE("DDP closes its first bucket at 1 MiB and every later one at its cap", "[fusion]") {
+// In units of 256 KiB: d has 3 and c 2, b 8 and a 4. 1 MiB is 4 units, 2 MiB are 8, 512 KiB are 2.
+// From the input on a fills 1 MiB by itself. A cap of 2 MiB takes a and b, then c and d.
+TEST_CASE("DDP closes its first bucket at 1 MiB, or all at the size that it is given", "[fusion]") {
   const std::int64_t unit = (256 << 10) / 4;  // elements
   const Model model{"four",
                     {{"a", "a", 4 * unit, 0},
@@ -48,9 +48,14 @@ TEST_CASE("DDP closes its first bucket at 1 MiB and every later one at its cap",
                      {"d", "d", 3 * unit, 0}}};
   const auto of = [&](const char* fusion) { return tensors_of(model, fusion); };
   CHECK(of("ddp") == Buckets{{3, 2}, {1, 0}});  // 25 MiB: all that is left
-  CHECK(of("ddp:2MiB") == Buckets{{3, 2}, {1}, {0}});
-  CHECK(of("ddp:3MiB") == Buckets{{3, 2}, {1, 0}});
+  CHECK(of("ddp:1MiB") == Buckets{{3, 2}, {1}, {0}});
+  CHECK(of("ddp:2MiB") == Buckets{{3, 2, 1}, {0}});
   CHECK(of("ddp:512KiB") == Buckets{{3}, {2}, {1}, {0}});
+  SECTION("with find_unused_parameters they are made from the input on") {
+    CHECK(of("ddp-find-unused") == Buckets{{3, 2, 1}, {0}});
+    CHECK(of("ddp-find-unused:2MiB") == Buckets{{3, 2}, {1, 0}});
+    CHECK(of("ddp-find-unused:512KiB") == Buckets{{3}, {2}, {1}, {0}});
+  }
 }
 
 // PyTorch's DDP on two GPUs, as its trace shows the all-reduces. The first is the last layer alone:
@@ -65,8 +70,7 @@ TEST_CASE("DDP sends ResNet-50 in five buckets", "[fusion]") {
         std::vector<std::int64_t>{8'196'000, 31'502'336, 26'255'360, 26'550'272, 9'724'160});
 }
 
-TEST_CASE("DDP's usual cap is not written, and another is a size above zero", "[fusion]") {
-  CHECK(to_text(parse_fusion("ddp:25MiB")) == "ddp");
+TEST_CASE("DDP's buckets are given a size above zero", "[fusion]") {
   for (const char* text : {"ddp:", "ddp:0B", "ddp:50", "ddp:merged"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(parse_fusion(text),
@@ -77,7 +81,8 @@ TEST_CASE("DDP's usual cap is not written, and another is a size above zero", "[
 }
 
 TEST_CASE("no element is lost or sent twice", "[fusion]") {
-  for (const char* fusion : {"layer", "merged", "1B", "13B", "28B", "ddp", "ddp:13B"}) {
+  for (const char* fusion : {"layer", "merged", "1B", "13B", "28B", "ddp", "ddp:13B",
+                             "ddp-find-unused", "ddp-find-unused:13B"}) {
     std::int64_t sum = 0;
     for (const Bucket& bucket : make_buckets(kFour, parse_fusion(fusion))) sum += bucket.elements;
     CAPTURE(fusion);
@@ -86,15 +91,16 @@ TEST_CASE("no element is lost or sent twice", "[fusion]") {
 }
 
 TEST_CASE("a fusion is a word or a size above zero", "[fusion]") {
-  for (const char* text : {"layers", "0B", "25", "", "-1MiB", "ddp25MiB", "cycle"}) {
+  for (const char* text : {"layers", "0B", "25", "", "-1MiB", "ddp25MiB", "ddp-find", "cycle"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(parse_fusion(text),
                       "'" + std::string(text) +
-                          "' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs', a size like "
-                          "'25MiB' or a cycle like 'cycle:5ms,64MiB'");
+                          "' is not 'layer', 'merged', 'ddp', 'ddp-find-unused', 'mg-wfbp', "
+                          "'omgs', a size like '25MiB' or a cycle like 'cycle:5ms,64MiB'");
   }
-  for (const char* text : {"layer", "merged", "ddp", "ddp:50MiB", "cycle:5ms,64MiB",
-                           "cycle:1.5us,1B", "mg-wfbp", "omgs", "25MiB"})
+  for (const char* text :
+       {"layer", "merged", "ddp", "ddp:25MiB", "ddp:50MiB", "ddp-find-unused",
+        "ddp-find-unused:50MiB", "cycle:5ms,64MiB", "cycle:1.5us,1B", "mg-wfbp", "omgs", "25MiB"})
     CHECK(to_text(parse_fusion(text)) == text);
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("what is wrong in a measured row is named with its line", "[measured]"
   refused("0.81", "0", "more than 0 s");
   refused("0.46", "nan", "compute_seconds");
   refused("0.001", "2", "density");
-  refused("merged", "mergd", "'mergd' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs', a size");
+  refused("merged", "mergd", "'mergd' is not 'layer', 'merged', 'ddp', 'ddp-find-unused', ");
   refused(",no,", ",maybe,", "'maybe' is not 'yes' or 'no'");
   refused("128", "12.8", "batch");
   refused("topk,0.001", "dense,0.5", "a dense run sends all: its density is 1");

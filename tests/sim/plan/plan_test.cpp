@@ -321,6 +321,32 @@ TEST_CASE("buffers are broadcast by type before a forward that follows a synchro
   CHECK(broadcasts().empty());  // a rank alone
 }
 
+// Three parameters of an int32 each. a, of the input, is full first and so sent last.
+TEST_CASE("who looks for unused parameters tells the others which were used", "[plan]") {
+  Scenario scenario = toy::scenario();
+  scenario.fusion = parse_fusion("ddp-find-unused:1B");
+  scenario.overlap = true;
+  Plan plan = make_plan(scenario);
+  CHECK(names(plan) == Names{"forward a", "forward b", "forward c", "backward c",
+                             "ring-all-reduce bucket 0", "backward b", "ring-all-reduce bucket 1",
+                             "backward a", "ring-all-reduce bucket 2",
+                             "ring-all-reduce used parameters", "update"});
+  CHECK(plan.steps[9].load.payload == Bytes{12});
+  CHECK(plan.steps[9].after == std::vector<std::size_t>{7});  // the last backward
+  CHECK(plan.steps[10].after == std::vector<std::size_t>{4, 6, 8, 9});
+
+  scenario.accumulation = 2;  // gradients of the first micro-step are not exchanged
+  const auto told = [&] {
+    const Names all = names(make_plan(scenario));
+    return std::count(all.begin(), all.end(), "ring-all-reduce used parameters");
+  };
+  CHECK(told() == 1);
+  scenario.synchronise = Synchronise::Every;
+  CHECK(told() == 2);
+  scenario.cluster.nodes = 1;
+  CHECK(told() == 0);  // a rank alone
+}
+
 TEST_CASE("gradients may be copied into a bucket together", "[plan]") {
   Scenario scenario = toy::scenario();
   scenario.gradient_copies = GradientCopies::Batched;
