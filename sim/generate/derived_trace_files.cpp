@@ -21,7 +21,7 @@ struct Update {
   Optimizer optimizer;
   std::string_view why;
 
-  int bytes() const { return update_bytes(optimizer); }  // a parameter
+  int bytes() const { return update_bytes(optimizer, true); }  // a parameter
 };
 
 constexpr Update kAdamW{"AdamW", Optimizer::Adam,
@@ -63,6 +63,7 @@ IterationTrace trace_of(const Derived& derived) {
   trace.batch = derived.assumed.batch;
   trace.activation_type = NumberType::Bf16;
   trace.optimizer = derived.update.optimizer;
+  trace.fused = true;
   trace.update = rounded_to_nanosecond(
       Seconds{derived.update.bytes() * static_cast<double>(derived.model.elements()) /
               derived.bandwidth()});

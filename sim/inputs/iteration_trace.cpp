@@ -47,9 +47,11 @@ void require_order(const CsvReader& rows, const IterationTrace& trace) {
   }
 }
 
+constexpr std::string_view kFused = ", fused";
+
 /// "adam", "adamw", "momentum" or "sgd", or as traces/record_trace.py wrote it. Other optimizers
 /// are not modelled.
-std::optional<Optimizer> optimizer_named(const std::string& words) {
+std::optional<Optimizer> optimizer_named(std::string_view words) {
   const std::string text = in_lower_case(words);
   if (text == "adam" || text == "adamw") return Optimizer::Adam;
   if (text == "momentum" || text.starts_with("sgd, momentum 0.9")) return Optimizer::Momentum;
@@ -124,7 +126,10 @@ IterationTrace load_iteration_trace(const TextFile& file) {
   optional_comment("host", trace.host);
   if (!comment_value(file, "activations").empty())
     trace.activation_type = comment(file, "activations", parse_tensor_type, "bf16");
-  trace.optimizer = optimizer_named(comment_value(file, "optimizer"));
+  std::string optimizer = comment_value(file, "optimizer");
+  trace.fused = optimizer.ends_with(kFused);
+  if (trace.fused) optimizer.resize(optimizer.size() - kFused.size());
+  trace.optimizer = optimizer_named(optimizer);
   CsvReader rows(file, kTraceColumns, kTraceRequired);
   const auto launch = [&](const char* column) {
     return Seconds{rows.text(column).empty() ? 0 : rows.number(column, 0, kLongestSeconds)};
@@ -163,7 +168,9 @@ std::string iteration_trace_csv(const IterationTrace& trace,
   }
   if (trace.activation_type)
     head.push_back("activations: " + std::string(to_text(*trace.activation_type)));
-  if (trace.optimizer) head.push_back("optimizer: " + to_text(*trace.optimizer));
+  if (trace.optimizer)
+    head.push_back("optimizer: " + to_text(*trace.optimizer) +
+                   std::string(trace.fused ? kFused : ""));
   const bool order = trace.has_order();
   std::vector<std::string> columns(kTraceColumns.begin(), kTraceColumns.begin() + kTraceRequired);
   if (launches) columns.insert(columns.end(), {kTraceColumns[3], kTraceColumns[4]});
@@ -224,7 +231,8 @@ IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_step
 
 IterationTrace with_optimizer(IterationTrace trace, Optimizer optimizer) {
   if (!trace.optimizer) return trace;
-  trace.update *= static_cast<double>(update_bytes(optimizer)) / update_bytes(*trace.optimizer);
+  trace.update *= static_cast<double>(update_bytes(optimizer, trace.fused)) /
+                  update_bytes(*trace.optimizer, trace.fused);
   trace.optimizer = optimizer;
   return trace;
 }

@@ -38,6 +38,7 @@ struct IterationTrace {
   /// Type in which it computes, and so of what forward keeps. Not given: that of the parameters.
   std::optional<NumberType> activation_type{};
   std::optional<Optimizer> optimizer{};  // whose step the update is, where the file says so
+  bool fused = false;                    // that step is one kernel
 
   Seconds forward() const;
   Seconds backward() const;

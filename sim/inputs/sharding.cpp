@@ -1,6 +1,7 @@
 #include "sim/inputs/sharding.hpp"
 
 #include <array>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -139,6 +140,19 @@ int state_bytes(Optimizer optimizer, int bytes_of_parameter) {
   return kFp32 * (moments_of(optimizer) + master);
 }
 
-int update_bytes(Optimizer optimizer) { return kFp32 * (3 + 2 * moments_of(optimizer)); }
+int update_bytes(Optimizer optimizer, bool fused) {
+  if (fused) return kFp32 * (3 + 2 * moments_of(optimizer));
+  // Values that an operator reads and writes, a parameter.
+  constexpr int kScale = 2, kAdd = 3, kAddProduct = 3, kAddQuotient = 4;
+  switch (optimizer) {
+    case Optimizer::Sgd:
+      return kFp32 * kAdd;
+    case Optimizer::Momentum:  // decay, moment: scale and add, parameter
+      return kFp32 * (3 * kAdd + kScale);
+    case Optimizer::Adam:  // decay; first moment; second moment; root, corrected; parameter
+      return kFp32 * (kScale + kAdd + kScale + kAddProduct + 3 * kScale + kAddQuotient);
+  }
+  throw std::logic_error("unknown optimizer");
+}
 
 }  // namespace gradcast

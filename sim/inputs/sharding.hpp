@@ -97,9 +97,10 @@ void set_types(Model& model, const Precision& precision);
 /// parameters that have fewer bytes (ZeRO, section 3.1: 12 for Adam in mixed precision).
 int state_bytes(Optimizer optimizer, int bytes_of_parameter);
 
-/// Bytes of memory traffic of an update in one kernel, a parameter: it reads the parameter, the
-/// gradient and fp32 moments, and writes all but the gradient. In bf16 with a parameter in fp32
-/// beside it, it is as much.
-int update_bytes(Optimizer optimizer);
+/// Bytes of memory traffic of an update, a parameter. In one kernel (`fused`) it reads the
+/// parameter, the gradient and fp32 moments, and writes all but the gradient; in bf16 with a
+/// parameter in fp32 beside it, that is as much. Else each of PyTorch's operators reads and writes
+/// fp32 (torch/optim of 2.13): one for SGD; four for momentum with weight decay; eight for AdamW.
+int update_bytes(Optimizer optimizer, bool fused);
 
 }  // namespace gradcast

@@ -20,6 +20,7 @@ from unittest import mock
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 try:
+    import torch
     import torch.distributed as dist
 except ImportError:
     print("skipped: no torch")
@@ -33,7 +34,7 @@ sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 import gradcast  # noqa: E402
 import gradcast.probe  # noqa: E402
-from gradcast.probe import _forecast, _networks, _probe  # noqa: E402
+from gradcast.probe import _forecast, _networks, _probe, _steps  # noqa: E402
 
 TIMEOUT = 100  # seconds, of a world
 STEPS = """
@@ -60,6 +61,13 @@ def dies():
 
 def number():
     return 7
+
+def no_optimizer():
+    return net(), torch.randn(8, 64), None, 7
+
+def own_gradients():
+    its = net()
+    return its, torch.randn(8, 64), None, torch.optim.LBFGS(its.parameters())
 
 def no_net():
     return "net", torch.randn(8, 64)
@@ -171,6 +179,27 @@ class Links(unittest.TestCase):
         self.assertTrue(as_fast)
 
 
+class Steps(unittest.TestCase):
+    def test_the_users_optimizer_steps_and_changes_no_weight(self):
+        for make, name in ((lambda its: torch.optim.AdamW(its, lr=0.1), "adam"),
+                           (lambda its: torch.optim.Adam(its, lr=torch.tensor(0.1), fused=True), "adam, fused"),
+                           (lambda its: torch.optim.SGD(its, lr=0.1, momentum=0.9, weight_decay=0.1), "momentum"),
+                           (lambda its: torch.optim.SGD(its, lr=0.1), "sgd"),
+                           (lambda its: torch.optim.RMSprop(its, lr=0.1), "RMSprop"), (None, "sgd")):
+            net = torch.nn.Linear(3, 2)
+            optimizer = make(net.parameters()) if make else None
+            before = [parameter.detach().clone() for parameter in net.parameters()]
+            step = _steps.Step(net, torch.ones(4, 3), None, optimizer, None)
+            step.prepare([])
+            for _ in range(2):
+                step.once(net)
+            self.assertEqual(step.optimizer_name, name)
+            self.assertIs(step.optimizer, optimizer or step.optimizer)
+            for parameter, its in zip(net.parameters(), before):
+                self.assertTrue(torch.equal(parameter, its), name)
+                self.assertIsNotNone(parameter.grad)
+
+
 class Probes(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -252,6 +281,8 @@ class Probes(unittest.TestCase):
                            ("tiny:nothing", "no attribute 'nothing'"), ("absent:step", "No module named 'absent'"),
                            ("tiny:number", "gives a int, and must give (net, example)"),
                            ("tiny:no_net", "gives a str as net"), ("tiny:no_loss", "gives a int as loss"),
+                           ("tiny:no_optimizer", "gives a int as optimizer"),
+                           ("tiny:own_gradients", "an optimizer that computes gradients itself (LBFGS)"),
                            ("tiny:fails", "tiny:fails ended with ValueError: no data here")):
             with self.assertRaises(gradcast.InputError, msg=word) as caught:
                 _networks.adapted(word)

@@ -10,9 +10,10 @@
         images, labels = next(iter(my_train.loader))
         return my_train.net, images, lambda output: F.cross_entropy(output, labels)
 
-The function gives `(net, example)` or `(net, example, loss)`: a torch.nn.Module on its device, an input batch or a tuple
-of them, and a function that makes a scalar of the output. Importing the script must not start its training. docs/probe.md
-shows what comes out. Then:
+The function gives `(net, example)`, `(net, example, loss)` or `(net, example, loss, optimizer)`: a torch.nn.Module on its
+device, an input batch or a tuple of them, a function that makes a scalar of the output, and the torch.optim.Optimizer
+whose step is timed (else that of plain SGD is). Its learning rate becomes 0, so that no weight changes. Importing the
+script must not start its training. docs/probe.md shows what comes out. Then:
 
     gradcast.decide(**gradcast.probe.settings("my-cluster"))
 """

@@ -104,13 +104,13 @@ def cluster_of(rows: Rows, ranks_by_host: List[int], stack: str, collective: str
                    "property,value,source\n" + text, "cluster")
 
 
-def scaled(trace: Trace, seconds: float, update: float, what: str) -> Trace:
-    """The trace, so that forward, backward and the update by plain SGD take that long together."""
+def scaled(trace: Trace, seconds: float, update: float, optimizer: str, what: str) -> Trace:
+    """The trace, so that forward, backward and the update by the optimizer take that long together."""
     rows = [line for line in trace.text.splitlines() if line and not line.startswith("#")]
     cells = [line.split(",") for line in rows[1:]]
     factor = max(seconds - update, 0.05 * seconds) / sum(float(row[1]) + float(row[2]) for row in cells)
     head = [line for line in trace.text.splitlines() if line.startswith("#")]
-    head += [f"# update: {1e6 * min(update, 0.95 * seconds):.3f}us", "# optimizer: sgd",
+    head += [f"# update: {1e6 * min(update, 0.95 * seconds):.3f}us", f"# optimizer: {optimizer}",
              f"# scaled by {factor:.4f} to {what}"]
     body = [f"{row[0]},{float(row[1]) * factor:.9f},{float(row[2]) * factor:.9f}" for row in cells]
     made = Trace("\n".join([*head, rows[0], *body]) + "\n", "trace")

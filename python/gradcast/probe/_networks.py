@@ -79,7 +79,7 @@ def named(name: str, device: Any) -> Made:
     return net.to(device), example.to(device), loss
 
 
-def adapted(word: str) -> Tuple[Any, Any, Any]:
+def adapted(word: str) -> Tuple[Any, Any, Any, Any]:
     """The step of MODULE:FUNCTION. Raises InputError, one line, where there is none."""
     module, _, function = word.partition(":")
     if not module or not function:
@@ -97,13 +97,18 @@ def adapted(word: str) -> Tuple[Any, Any, Any]:
     except (Exception, SystemExit) as error:
         lines = str(error).strip().splitlines()
         raise InputError(f"{word} ended with {type(error).__name__}: {lines[0] if lines else ''}") from None
-    if not isinstance(made, tuple) or not 2 <= len(made) <= 3:
-        raise InputError(f"{word} gives a {type(made).__name__}, and must give (net, example) or (net, example, loss)")
-    net, example, loss = (*made, None)[:3]
+    if not isinstance(made, tuple) or not 2 <= len(made) <= 4:
+        raise InputError(f"{word} gives a {type(made).__name__}, and must give (net, example), (net, example, loss) or "
+                         "(net, example, loss, optimizer)")
+    net, example, loss, optimizer = (*made, None, None)[:4]
     if isinstance(net, nn.parallel.DistributedDataParallel):
         raise InputError(f"{word} gives a net that is in DistributedDataParallel: give the module inside (net.module)")
     if not isinstance(net, nn.Module):
         raise InputError(f"{word} gives a {type(net).__name__} as net, and it must be a torch.nn.Module")
     if loss is not None and not callable(loss):
         raise InputError(f"{word} gives a {type(loss).__name__} as loss, and it must be a function of the output")
-    return net, example, loss
+    if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer):
+        raise InputError(f"{word} gives a {type(optimizer).__name__} as optimizer, and it must be a torch.optim.Optimizer")
+    if isinstance(optimizer, torch.optim.LBFGS):
+        raise InputError(f"{word} gives an optimizer that computes gradients itself (LBFGS): no step of it can be timed")
+    return net, example, loss, optimizer

@@ -36,7 +36,8 @@ def _arguments(words: List[str]) -> argparse.Namespace:
         "ranks. Forecasts each run before it measures it.",
         epilog="torchrun --nnodes 4 --nproc-per-node 8 ... -m gradcast.probe my_step:step --output my-cluster")
     parser.add_argument("step", nargs="?", metavar="MODULE:FUNCTION", default="",
-                        help="gives (net, example) or (net, example, loss); else a network of ours (--model)")
+                        help="gives (net, example), (net, example, loss) or (net, example, loss, optimizer); else a "
+                        "network of ours (--model)")
     parser.add_argument("--model", choices=sorted(_networks.NETWORKS), default="",
                         help="a network of ours (default: lenet-5)")
     parser.add_argument("--output", default="my-cluster", help="folder to make (default: my-cluster)")
@@ -139,10 +140,11 @@ class Probe:
         """The step, seen once: model and trace of this rank."""
         given, world = self.given, self.world
         if given.step:
-            net, example, loss = _networks.adapted(given.step)
+            net, example, loss, optimizer = _networks.adapted(given.step)
         else:
             net, example, loss = _networks.named(given.model or "lenet-5", world.device)
-        step = Step(net, example, loss, world)
+            optimizer = None
+        step = Step(net, example, loss, optimizer, world)
         self.known.model = Model.from_torch(net, example, loss=loss, name="model")
         mark = "# without a gradient, and left out: "
         step.prepare([name for line in self.known.model.text.splitlines() if line.startswith(mark)
@@ -167,7 +169,7 @@ class Probe:
         iterations = _forecast.spread(together[0] or [])
         self.raw["compute"] = {"seconds": self.seconds, "iterations": {"alone": alone, "together": together, "ddp": ddp},
                                "spread_over_ranks": ranks, "spread_over_iterations": iterations}
-        self.trace, self.in_ddp = trace, [self.seconds["ddp"]]
+        self.trace, self.in_ddp, self.whose_update = trace, [self.seconds["ddp"]], step.optimizer_name
         self.scale_trace()
         by_itself, at_once, in_ddp = (milliseconds(self.seconds[what]) for what in ("alone", "together", "ddp"))
         while_all = f"{at_once} while all {world.size} compute, " if world.size > 1 else ""
@@ -181,6 +183,7 @@ class Probe:
     def scale_trace(self) -> None:
         """The iteration trace, by the median of all times of a DDP iteration that sends nothing."""
         self.known.trace = _forecast.scaled(self.trace, statistics.median(self.in_ddp), self.seconds["update"],
+                                            self.whose_update,
                                             "an iteration in DDP that sends nothing, while all ranks compute")
         self.known.trace.model = self.known.model
 

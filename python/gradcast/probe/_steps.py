@@ -82,12 +82,13 @@ def schedules(hooks: str, on_gpu: bool) -> List[Schedule]:
 
 
 class Step:
-    """The user's step, with a plain SGD that changes no weight: its time counts, its effect does not."""
+    """The user's step, with the user's optimizer or a plain SGD, which changes no weight: its time counts, its effect
+    does not."""
 
-    def __init__(self, net: Any, example: Any, loss: Optional[Callable[[Any], Any]], world: World) -> None:
+    def __init__(self, net: Any, example: Any, loss: Optional[Callable[[Any], Any]], optimizer: Any, world: World) -> None:
         self.net, self.loss, self.world = net, loss or sum_of_all, world
         self.example = example if isinstance(example, tuple) else (example,)
-        self.optimizer: Any = None
+        self.optimizer = optimizer
 
     def prepare(self, unused: List[str]) -> None:
         """Freezes parameters that get no gradient: DDP refuses them. Raises InputError for sparse gradients."""
@@ -95,7 +96,20 @@ class Step:
             if name in unused:
                 parameter.requires_grad_(False)
         refuse_sparse(self.net)
-        self.optimizer = torch.optim.SGD([p for p in self.net.parameters() if p.requires_grad], lr=0.0)
+        if self.optimizer is None:
+            self.optimizer = torch.optim.SGD(self.parameters, lr=0.0)
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["lr"] * 0  # a number, or a tensor
+
+    @property
+    def optimizer_name(self) -> str:
+        """Whose step it is, as `# optimizer:` of a trace says it; of one that gradcast does not know, its class."""
+        group = self.optimizer.param_groups[0]
+        name = type(self.optimizer).__name__
+        if name == "SGD":
+            name = "momentum" if group["momentum"] else "sgd"
+        known = {"Adam": "adam", "AdamW": "adam"}.get(name, name)
+        return known + (", fused" if group.get("fused") else "")
 
     @property
     def parameters(self) -> List[Any]:

@@ -1,12 +1,26 @@
 #include "sim/import/kineto/optimizer.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
+#include <vector>
 
 namespace gradcast::kineto {
 namespace {
 
 constexpr std::string_view kStep = "Optimizer.step#";
+
+/// The calls inside the optimizer's steps.
+std::vector<const InPlace*> calls_of_steps(const Recording& recording) {
+  std::vector<const InPlace*> calls;
+  for (const Operator& step : recording.operators) {
+    if (step.kind != OperatorKind::OptimizerStep) continue;
+    for (const InPlace& call : recording.in_place)
+      if (call.thread == step.thread && call.start >= step.start && call.start < step.end)
+        calls.push_back(&call);
+  }
+  return calls;
+}
 
 }  // namespace
 
@@ -27,16 +41,13 @@ std::optional<Optimizer> optimizer_of(const Recording& recording, const std::str
   for (const char* adam : {"Adam", "AdamW", "FusedAdam"})
     if (its_class == adam) return Optimizer::Adam;
   if (its_class != "SGD") return std::nullopt;
-  std::optional<Optimizer> found;
-  for (const Operator& step : recording.operators) {
-    if (step.kind != OperatorKind::OptimizerStep) continue;
-    for (const InPlace& call : recording.in_place) {
-      if (call.thread != step.thread || call.start < step.start || call.start >= step.end) continue;
-      if (call.multiplies) return Optimizer::Momentum;
-      found = Optimizer::Sgd;
-    }
-  }
-  return found;
+  const std::vector<const InPlace*> calls = calls_of_steps(recording);
+  if (calls.empty()) return std::nullopt;
+  const bool momentum =
+      std::any_of(calls.begin(), calls.end(), [](const InPlace* call) { return call->multiplies; });
+  return momentum ? Optimizer::Momentum : Optimizer::Sgd;
 }
+
+bool fused(const Recording& recording) { return calls_of_steps(recording).empty(); }
 
 }  // namespace gradcast::kineto

@@ -150,6 +150,7 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
         "the forward time of each tensor, in proportion to its backward time: the trace has no "
         "sequence numbers; the sum is measured");
   trace.optimizer = rank.optimizer;
+  trace.fused = rank.fused_update;
   note_optimizer(rank, imported.notes);
   trace.batch = made.batch;
   if (options.batch) {

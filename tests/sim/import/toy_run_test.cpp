@@ -361,6 +361,14 @@ TEST_CASE("an imported trace says whose step its update is") {
   };
   CHECK(optimizer_of("AdamW", "") == Optimizer::Adam);
   CHECK(optimizer_of("FusedAdam", "") == Optimizer::Adam);
+  const auto fused = [](const std::string& call) {
+    ToyRun run;
+    run.optimizer_class = "AdamW";
+    run.optimizer_call = call;
+    return imported_toy(run).trace->fused;
+  };
+  CHECK(fused("aten::_fused_adamw_"));
+  CHECK_FALSE(fused("aten::_foreach_mul_"));
   CHECK_FALSE(optimizer_of("Lion", "").has_value());
   ToyRun sharded;  // PyTorch's ZeRO-1 steps the optimizer that it shards
   sharded.optimizer_class = "AdamW";
