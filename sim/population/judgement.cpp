@@ -91,7 +91,7 @@ namespace {
 
 /// The group of this place, forecast by all others.
 JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g, const StackPriors& priors,
-                   const std::vector<KnownTerm>& known) {
+                   const std::vector<KnownTerm>& known, std::uint64_t seed) {
   const Engine& engine = *find_engine("analytic");
   const std::vector<const SourceGroup*> others = all_but(groups, g);
   std::vector<Residual> residuals;
@@ -100,7 +100,7 @@ JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g, const 
       residuals.push_back({std::log(row.run.iteration.count() / physics_of(row)),
                            1 / static_cast<double>(other->rows.size())});
   const std::string& name = groups[g].stack;
-  const PopulationFit fit = fit_population(others, priors, 1);
+  const PopulationFit fit = fit_population(others, priors, seed);
   const bool seen = std::find(fit.stacks.begin(), fit.stacks.end(), name) != fit.stacks.end();
   const auto made = [&](const std::string& its, bool measured) {
     Stack stack = predicted_stack(fit, its, others);
@@ -145,7 +145,7 @@ JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g, const 
 }  // namespace
 
 Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
-                       const std::vector<KnownTerm>& known, std::size_t threads,
+                       const std::vector<KnownTerm>& known, std::uint64_t seed, std::size_t threads,
                        const std::function<void(std::size_t)>& progress) {
   Judgement judgement;
   judgement.groups.resize(groups.size());
@@ -154,7 +154,7 @@ Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors
   std::size_t done = 0;
   PoolWork pool;
   pool.work = [&](std::size_t g) {
-    judgement.groups[g] = judged(groups, g, priors, known);
+    judgement.groups[g] = judged(groups, g, priors, known, seed);
     return std::string();
   };
   pool.done = [&](std::size_t, const std::string&) { progress(++done); };

@@ -42,9 +42,10 @@ struct Judgement {
 };
 
 /// Judges groups by the stacks that `compare` forecasts with, in `threads` threads. `known` holds
-/// for these stacks, too. `progress`: called with how many groups are done.
+/// for these stacks, too. `seed`: of their estimates; the project's own have 1. `progress`: called
+/// with how many groups are done.
 Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
-                       const std::vector<KnownTerm>& known, std::size_t threads,
+                       const std::vector<KnownTerm>& known, std::uint64_t seed, std::size_t threads,
                        const std::function<void(std::size_t)>& progress);
 
 std::string judgement_table(const Judgement& judgement);

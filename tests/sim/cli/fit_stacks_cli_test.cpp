@@ -1,10 +1,12 @@
 // `gradcast fit --stacks` as its users run it.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/text_file.hpp"
+#include "sim/plan/scenario_quantity.hpp"
 #include "sim/plan/stack.hpp"
 #include "tests/run_program.hpp"
 #include "tests/temporary_folder.hpp"
@@ -57,6 +59,27 @@ TEST_CASE("fit --stacks estimates the terms of the stacks that the project comes
     ++terms;  // its discrepancy has a row
   }
   CHECK(terms == rows.size());
+}
+
+TEST_CASE("another seed of fit --stacks moves no term by half of its deviation",
+          "[cli][fit][stacks][long]") {
+  const std::vector<json> first = rows_of({}), second = rows_of({"--seed", "2"});
+  REQUIRE(first.size() == second.size());
+  bool moved = false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::string name = first[i].at("property");
+    CAPTURE(first[i].at("stack"), name);
+    REQUIRE(second[i].at("property") == name);
+    moved = moved || first[i].at("value") != second[i].at("value");
+    if (first[i].at("deviation").is_null()) continue;
+    const auto& quantity = gradcast::find_scenario_quantity(name.substr(0, name.find(' ')));
+    const auto value = [&](const json& row) {
+      return quantity.parse(row.at("value").get<std::string>());
+    };
+    const double apart = std::abs(std::log(value(second[i]) / value(first[i])));
+    CHECK(apart < 0.5 * first[i].at("deviation").get<double>());
+  }
+  CHECK(moved);
 }
 
 TEST_CASE("fit --stacks makes those files, and those without each group, to the byte",

@@ -21,7 +21,7 @@ constexpr const char* kWithoutEach = "estimating without each group";
 /// Rejects flags for a fit of one measured file. With --stacks, the list of groups names the
 /// measured files.
 void require_own_flags(const Flags& flags) {
-  for (const char* flag : {"measured", "structures", "structure", "claimed-only", "starts", "seed",
+  for (const char* flag : {"measured", "structures", "structure", "claimed-only", "starts",
                            "max-error", "split", "engine"})
     if (flags.typed(flag))
       throw UsageError("--" + std::string(flag) +
@@ -30,18 +30,18 @@ void require_own_flags(const Flags& flags) {
 }
 
 Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups, const StackPriors& priors,
-              const std::vector<KnownTerm>& known) {
+              const std::vector<KnownTerm>& known, std::uint64_t seed) {
   if (flags.text("leave-one-out") != "source")
     throw UsageError(
         "--stacks leaves out one group of sources at a time: write --leave-one-out source");
   Progress progress(std::vector<double>(groups.size(), 1), flags.quiet());
   const Judgement judgement =
-      judge_groups(groups, priors, known, chosen_jobs(flags),
+      judge_groups(groups, priors, known, seed, chosen_jobs(flags),
                    [&](std::size_t done) { progress.show(done, kWithoutEach); });
   return {judgement_table(judgement),
           judgement_rows(judgement),
           judgement_summary(judgement),
-          1,
+          seed,
           Json(),
           kSchema};
 }
@@ -51,7 +51,8 @@ std::vector<FittedFile> with_those_without_each(std::vector<FittedFile> made, co
                                                 const std::vector<SourceGroup>& groups,
                                                 const StackPriors& priors,
                                                 const UsualSchedules& schedules,
-                                                const std::vector<KnownTerm>& known) {
+                                                const std::vector<KnownTerm>& known,
+                                                std::uint64_t seed) {
   Progress progress(std::vector<double>(groups.size(), 1), flags.quiet());
   std::vector<std::size_t> places(groups.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -62,7 +63,7 @@ std::vector<FittedFile> with_those_without_each(std::vector<FittedFile> made, co
   pool.work = [&](std::size_t g) {
     const std::vector<const SourceGroup*> others = all_but(groups, g);
     made[first + g] =
-        file_without(fit_population(others, priors, 1), others, groups[g], schedules, known);
+        file_without(fit_population(others, priors, seed), others, groups[g], schedules, known);
     return std::string();
   };
   pool.done = [&](std::size_t, const std::string&) { progress.show(++done, kWithoutEach); };
@@ -70,7 +71,7 @@ std::vector<FittedFile> with_those_without_each(std::vector<FittedFile> made, co
   return made;
 }
 
-Answer estimated(const std::vector<FittedFile>& made) {
+Answer estimated(const std::vector<FittedFile>& made, std::uint64_t seed) {
   Answer answer;
   TextTable table;
   table.header = {"stack", "property", "value", "deviation", "from", "seen"};
@@ -99,7 +100,7 @@ Answer estimated(const std::vector<FittedFile>& made) {
                            {"seen", ""}});
   }
   answer.table = to_text(table);
-  answer.seed = 1;
+  answer.seed = seed;
   answer.schema = kSchema;
   return answer;
 }
@@ -111,18 +112,19 @@ int fit_stacks(const Flags& flags, DataFiles& files) {
   const StackPriors priors = load_stack_priors(files);
   const std::vector<SourceGroup> groups = load_source_groups(files);
   const std::vector<KnownTerm> known = load_known_terms(files);
+  const auto seed = flags.value("seed", parse_seed);
   if (flags.given("leave-one-out")) {
-    deliver(flags, files.inputs(), "analytic", judged(flags, groups, priors, known));
+    deliver(flags, files.inputs(), "analytic", judged(flags, groups, priors, known, seed));
     return 0;
   }
   const UsualSchedules schedules = load_usual_schedules(files);
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
   const std::vector<FittedFile> made =
-      stack_files(fit_population(all, priors, 1), groups, schedules, known);
-  deliver(flags, files.inputs(), "analytic", estimated(made));
+      stack_files(fit_population(all, priors, seed), groups, schedules, known);
+  deliver(flags, files.inputs(), "analytic", estimated(made, seed));
   if (flags.given("save"))
-    save_files(flags, with_those_without_each(made, flags, groups, priors, schedules, known));
+    save_files(flags, with_those_without_each(made, flags, groups, priors, schedules, known, seed));
   return 0;
 }
 
