@@ -553,7 +553,9 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   const bool by_host = scenario.cluster.host_bandwidth.value > 0;
   scenario.cluster.by_sockets = sockets && !typed && !of_file && !by_host;
   set_training(request, scenario);
-  if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))
+  // Gloo's gradients lie in the host's memory.
+  const bool on_gpu = scenario.library == nullptr || scenario.library->name != "gloo";
+  if ((scenario.sharding.kind == Sharding::Fsdp || on_gpu) && files.has(kDevices, "devices"))
     scenario.gpu_memory = gpu_memory_of(request, scenario, files);
   if (scenario.low_rank()) require_matrices(request, scenario);
   if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);

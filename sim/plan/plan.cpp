@@ -144,7 +144,7 @@ class ReplicatedPlanner {
         begin_until(bucket);
       }
       backward_to(bucket->tensors.back());
-      steps_.copy_bucket(number++);
+      steps_.copy_bucket(number++, *bucket);
       if (scenario_.overlap && backward_at_ <= from) begin_until(bucket + 1);
     }
     if (backward_at_ > 0) backward_to(0);

@@ -10,16 +10,22 @@
 namespace gradcast {
 namespace {
 
-/// The kernels of a tensor are one into its bucket and one out of it, of which a view needs the
-/// first alone. (reducer.cpp of PyTorch 2.13: mark_variable_ready_dense, copy_bucket_to_grad)
-double share_by_tensor(GradientCopies copies) {
+/// DDP's copies of a gradient: one into its bucket and one out of it, each a kernel that reads and
+/// writes it. A view needs the first alone; together, a bucket takes two kernels for all tensors.
+/// (reducer.cpp of PyTorch 2.13: mark_variable_ready_dense, copy_bucket_to_grad)
+struct Copies {
+  double kernels;  // of a tensor, over both
+  int passes;      // of its bytes through the GPU's memory
+};
+
+Copies copies_of(GradientCopies copies) {
   switch (copies) {
     case GradientCopies::Each:
-      return 1;
+      return {1, 4};
     case GradientCopies::View:
-      return 0.5;
+      return {0.5, 2};
     case GradientCopies::Batched:
-      return 0;
+      return {0, 4};
   }
   throw std::logic_error("unknown copies of gradients");
 }
@@ -92,15 +98,27 @@ Seconds PlanSteps::backward_time(std::size_t tensor, Gradient gradient) const {
   const bool handled = gradient == Gradient::Exchanged && !scenario_.framework_in_compute &&
                        !scenario_.model->tensors[tensor].frozen;
   if (!handled) return alone;
-  return alone + scenario_.cluster.per_tensor_overhead * share_by_tensor(scenario_.gradient_copies);
+  if (scenario_.gradient_copies == GradientCopies::Batched) return alone;  // copy_bucket
+  const Seconds kernels =
+      scenario_.cluster.per_tensor_overhead * copies_of(scenario_.gradient_copies).kernels;
+  return alone + std::max(kernels, copying(scenario_.model->tensors[tensor].sum_bytes()));
 }
 
-void PlanSteps::copy_bucket(std::size_t bucket) {
-  const Seconds time = scenario_.cluster.per_tensor_overhead;
+/// Kernels that copy gradients take their launches or their bytes, whichever is longer.
+Seconds PlanSteps::copying(Bytes gradients) const {
+  if (scenario_.cluster.per_tensor_overhead <= Seconds{0} || scenario_.gpu_memory.value <= 0 ||
+      scenario_.fusion.kind != Fusion::Kind::Ddp)
+    return Seconds{0};
+  return copies_of(scenario_.gradient_copies).passes * (gradients / scenario_.gpu_memory);
+}
+
+void PlanSteps::copy_bucket(std::size_t number, const Bucket& bucket) {
+  const Seconds kernels = scenario_.cluster.per_tensor_overhead;
   if (scenario_.gradient_copies != GradientCopies::Batched || scenario_.framework_in_compute ||
-      time <= Seconds{0})
+      kernels <= Seconds{0})
     return;
-  compute(StepKind::Backward, bucket_name("backward copies of", bucket), time);
+  compute(StepKind::Backward, bucket_name("backward copies of", number),
+          std::max(kernels, copying(bucket.bytes)));
 }
 
 void PlanSteps::broadcast_buffers() {

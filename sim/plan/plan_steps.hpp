@@ -47,7 +47,7 @@ class PlanSteps {
   /// Time of the backward of one tensor, with the framework's work on a gradient that it exchanges.
   Seconds backward_time(std::size_t tensor, Gradient gradient) const;
   /// The framework's work on all gradients of a bucket together, where it has any.
-  void copy_bucket(std::size_t bucket);
+  void copy_bucket(std::size_t number, const Bucket& bucket);
   /// Rank 0 gives all others the model's buffers, those of a type together, and what is computed
   /// next waits for them. Nothing where nobody does that.
   void broadcast_buffers();
@@ -76,6 +76,7 @@ class PlanSteps {
 
  private:
   std::string pass_name(const char* pass, const TensorTime& time) const;
+  Seconds copying(Bytes gradients) const;
 
   const Scenario& scenario_;
   bool launches_ = false;  // the trace says when the host launches what

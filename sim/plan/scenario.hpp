@@ -124,7 +124,8 @@ struct Scenario : RunChoices {
   /// Rank 0 broadcasts the model's buffers before forward, as PyTorch's DDP does by itself.
   bool broadcast_buffers = false;
   int network_streams = 1;  // collectives that may be on their way at the same time
-  /// Bandwidth of the GPU's memory, for FSDP's copies; 0: not known, and they take no time.
+  /// Bandwidth of the GPU's memory, for copies of FSDP and DDP; 0: not known, and their bytes take
+  /// no time.
   BytesPerSecond gpu_memory{};
   Shared<CostTable> costs;
   Cluster cluster;

@@ -323,7 +323,8 @@ std::vector<std::vector<double>> StackLearner::columns_of(const LinearGroup& lin
 /// The median of a sum is not the sum of its medians. These values of the terms and, last, of the
 /// shift are near their medians, and what they forecast of the runs is the median of the draws: to
 /// so many percent, against so many deviations from the median (least squares, by Gauss and
-/// Newton).
+/// Newton). A run takes the largest of several sums, so that a step may end beyond a kink, where
+/// another sum is the largest: it is halved then.
 VectorXd StackLearner::centre_of(const LinearGroup& linear, const std::vector<Draw>& draws,
                                  const std::vector<std::vector<double>>& columns) {
   constexpr double kPrecision = 0.01;
@@ -346,28 +347,36 @@ VectorXd StackLearner::centre_of(const LinearGroup& linear, const std::vector<Dr
   VectorXd wanted(runs);
   for (Eigen::Index i = 0; i < runs; ++i)
     wanted[i] = median(std::move(logs[static_cast<std::size_t>(i)]));
-  VectorXd centre = medians;
+  VectorXd centre = medians, best = medians;
+  double least = std::numeric_limits<double>::infinity();
   for (int step = 0; step < kSteps; ++step) {
     const VectorXd numbers = centre.head(terms).array().exp();
     const double factor = std::exp(centre[terms]);
     const LinearPiece piece = piece_at(linear, numbers);
     const VectorXd rest = factor * (piece.base - linear.compute + piece.gain * numbers);
     const VectorXd times = linear.compute + rest;
+    const VectorXd off = (times.array().log() - wanted.array()) / kPrecision;
+    const VectorXd apart = (centre - medians).cwiseQuotient(deviations);
+    const double misfit = off.squaredNorm() + apart.squaredNorm();
+    if (misfit >= least) {
+      centre = (centre + best) / 2;
+      continue;
+    }
+    least = misfit;
+    best = centre;
     Eigen::MatrixXd jacobian(runs, terms + 1);
     for (Eigen::Index a = 0; a < terms; ++a)
       jacobian.col(a) = factor * piece.gain.col(a).array() * numbers[a] / times.array();
     jacobian.col(terms) = rest.array() / times.array();
-    const VectorXd off = (times.array().log() - wanted.array()) / kPrecision;
     jacobian /= kPrecision;
     Eigen::MatrixXd normal = jacobian.transpose() * jacobian;
     normal.diagonal().array() += deviations.array().inverse().square();
-    const VectorXd slope = jacobian.transpose() * off +
-                           ((centre - medians).array() / deviations.array().square()).matrix();
+    const VectorXd slope = jacobian.transpose() * off + apart.cwiseQuotient(deviations);
     const VectorXd moved = solved(normal, slope);
     centre -= moved.cwiseMax(-deviations).cwiseMin(deviations);
     centre = centre.cwiseMax(low).cwiseMin(high);
   }
-  return centre;
+  return best;
 }
 
 LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<std::size_t>& rows,

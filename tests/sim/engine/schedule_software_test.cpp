@@ -64,6 +64,27 @@ TEST_CASE("the framework handles every gradient tensor in backward", "[schedule]
   CHECK(astray(scenario, 6 + 15 + 1) == kNobody);
 }
 
+// A rank alone takes 19 ms: forward 6, backward 12, update 1. Through a memory of 1 MB/s four
+// passes of the tensors' bytes, S together, take 4 S us, and two passes 2 S us, where kernels of 1
+// us are nothing.
+TEST_CASE("copies of gradients take their kernels or their bytes, whichever is longer",
+          "[schedule]") {
+  Scenario scenario = on_nodes(toy_with("dense", "ddp", false), 1, 1);
+  double bytes = 0;
+  for (const GradientTensor& tensor : scenario.model->tensors)
+    bytes += static_cast<double>(tensor.sum_bytes().count);
+  scenario.gpu_memory = BytesPerSecond{1e6};
+  CHECK(astray(scenario, 19) == kNobody);  // no software copies
+  scenario.cluster.per_tensor_overhead = Seconds{1e-6};
+  CHECK(astray(scenario, 19 + 4e-3 * bytes) == kNobody);
+  scenario.gradient_copies = GradientCopies::Batched;
+  CHECK(astray(scenario, 19 + 4e-3 * bytes) == kNobody);
+  scenario.gradient_copies = GradientCopies::View;
+  CHECK(astray(scenario, 19 + 2e-3 * bytes) == kNobody);
+  scenario.fusion = parse_fusion("25MiB");  // buffers that the gradients lie in
+  CHECK(astray(scenario, 19 + 1.5e-3) == kNobody);
+}
+
 // A view needs one kernel of two for each of three tensors; two kernels serve a bucket.
 TEST_CASE("gradients that stay in their bucket, or go there together, are handled in less time",
           "[schedule]") {
