@@ -73,7 +73,8 @@ def schedule_flags(setup):
     if kind in ("ddp", "static-graph", "local-sgd"):
         return ["--fusion", buckets, "--overlap", "yes"]
     if kind == "find-unused":
-        return ["--fusion", buckets.replace("ddp", "ddp-find-unused"), "--overlap", "yes"]
+        size = "" if setup["bucket_mib"] == 25 else f":{setup['bucket_mib']}MiB"
+        return ["--fusion", "ddp-find-unused" + size, "--overlap", "yes"]
     if kind == "merged":
         return ["--fusion", "merged", "--overlap", "no"]
     if kind == "zero1":

@@ -102,12 +102,15 @@ std::string schedule_name(const Schedule& schedule, const Schedule& own) {
   const std::string fusion = to_text(schedule.fusion);
   if (fusion == to_text(own.fusion)) return when;
   const bool ddp = schedule.fusion.kind == Fusion::Kind::Ddp;
-  const std::string buckets = ddp && own.fusion.finds_unused && !schedule.fusion.finds_unused
-                                  ? "no find_unused_parameters"
-                              : fusion == "layer"  ? "each tensor alone"
-                              : fusion == "merged" ? "all gradients in one"
-                              : ddp                ? "buckets of " + to_text(schedule.fusion.size)
-                                                   : fusion;
+  const bool resized = !(schedule.fusion.size == own.fusion.size);
+  const std::string buckets =
+      ddp && own.fusion.finds_unused && !schedule.fusion.finds_unused
+          ? "no find_unused_parameters" +
+                (resized ? ", buckets of " + to_text(schedule.fusion.size) : "")
+      : fusion == "layer"  ? "each tensor alone"
+      : fusion == "merged" ? "all gradients in one"
+      : ddp                ? "buckets of " + to_text(schedule.fusion.size)
+                           : fusion;
   return buckets + (schedule.overlap == own.overlap ? "" : ", " + when);
 }
 
@@ -128,7 +131,7 @@ void add_schedules(std::vector<Option>& options, const Request& asked, const Req
     large.finds_unused = own.fusion.finds_unused;
     tried.push_back({large, true});
   }
-  if (own.fusion.finds_unused) {
+  if (own.fusion.finds_unused && !sharded) {
     Fusion without = own.fusion;
     without.finds_unused = false;
     tried.push_back({without, own.overlap});

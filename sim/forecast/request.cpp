@@ -554,8 +554,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.cluster.by_sockets = sockets && !typed && !of_file && !by_host;
   set_training(request, scenario);
   // Gloo's gradients lie in the host's memory.
-  const bool on_gpu = scenario.library == nullptr || scenario.library->name != "gloo";
-  if ((scenario.sharding.kind == Sharding::Fsdp || on_gpu) && files.has(kDevices, "devices"))
+  const bool in_host = scenario.library != nullptr && scenario.library->name == "gloo";
+  if ((scenario.sharding.kind == Sharding::Fsdp || !in_host) && files.has(kDevices, "devices"))
     scenario.gpu_memory = gpu_memory_of(request, scenario, files);
   if (scenario.low_rank()) require_matrices(request, scenario);
   if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);

@@ -168,7 +168,8 @@ std::string measured_csv(const Imported& imported, const std::string& name,
   run.nodes = shape.nodes;
   run.gpus_per_node = shape.gpus_per_node;
   run.compressor = "dense";
-  run.fusion = shards || imported.buckets.size() > 1 ? fusion_of(imported) : parse_fusion("merged");
+  const bool merged = !shards && imported.buckets.size() < 2 && !imported.finds_unused;
+  run.fusion = merged ? parse_fusion("merged") : fusion_of(imported);
   run.overlap = true;
   run.iteration = imported.times->window;
   run.framework_in_compute = has_framework(imported);

@@ -15,11 +15,10 @@ namespace gradcast {
 struct Fusion {
   enum class Kind { Layer, Merged, Size, Ddp, Cycle, MgWfbp, Omgs };
   Kind kind = Kind::Merged;
-  Bytes size{};      // of Size; of Ddp: of every bucket but one; of Cycle: the most
-  Seconds cycle{0};  // of Cycle
-  Bytes first{};     // of Ddp: of the bucket that is made first
-  /// Of Ddp: with find_unused_parameters=True.
-  bool finds_unused = false;
+  Bytes size{};               // of Size; of Ddp: of every bucket but one; of Cycle: the most
+  Seconds cycle{0};           // of Cycle
+  Bytes first{};              // of Ddp: of the bucket that is made first
+  bool finds_unused = false;  // of Ddp: find_unused_parameters=True
 
   /// Whether the buckets depend on when gradients are ready or on what sending costs.
   bool needs_times() const {
@@ -51,10 +50,10 @@ struct Bucket {
 /// size ends with the tensor that fills it to that size or beyond, as in PyTorch's DDP and the
 /// paper's code. DDP's first bucket is of 1 MiB where nobody gives a size; each type of gradients
 /// has buckets of its own. After an iteration DDP makes them anew, in the order in which gradients
-/// were ready, but not if it looks for unused parameters: then they stay as they were made, from
-/// the input on, and the one of 1 MiB comes last (reducer.cpp of PyTorch 2.13,
-/// should_rebuild_buckets). A frozen tensor is in none. Throws std::logic_error for the kinds that
-/// need times, which are in `merging.hpp`.
+/// were ready. If it looks for unused parameters they stay as they were made, from the input on:
+/// the one of 1 MiB comes last (reducer.cpp of PyTorch 2.13, should_rebuild_buckets). A frozen
+/// tensor is in none. Throws std::logic_error for the kinds that need times, which are in
+/// `merging.hpp`.
 std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion);
 
 }  // namespace gradcast

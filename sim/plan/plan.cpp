@@ -153,7 +153,7 @@ class ReplicatedPlanner {
     exchange_used_parameters();
   }
 
-  /// What waits for the last bucket then waits for this too.
+  /// Steps that wait for the last bucket then wait for this too.
   void exchange_used_parameters() {
     if (plan_.buckets.empty()) return;
     const std::size_t last = plan_.buckets.size() - 1;

@@ -104,7 +104,8 @@ Seconds PlanSteps::backward_time(std::size_t tensor, Gradient gradient) const {
   return alone + std::max(kernels, copying(scenario_.model->tensors[tensor].sum_bytes()));
 }
 
-/// Kernels that copy gradients take their launches or their bytes, whichever is longer.
+/// The bytes' time of copies into DDP's buckets and out of them. With any other fusion, gradients
+/// may lie in the buffers that are sent.
 Seconds PlanSteps::copying(Bytes gradients) const {
   if (scenario_.cluster.per_tensor_overhead <= Seconds{0} || scenario_.gpu_memory.value <= 0 ||
       scenario_.fusion.kind != Fusion::Kind::Ddp)

@@ -323,8 +323,8 @@ std::vector<std::vector<double>> StackLearner::columns_of(const LinearGroup& lin
 /// The median of a sum is not the sum of its medians. These values of the terms and, last, of the
 /// shift are near their medians, and what they forecast of the runs is the median of the draws: to
 /// so many percent, against so many deviations from the median (least squares, by Gauss and
-/// Newton). A run takes the largest of several sums, so that a step may end beyond a kink, where
-/// another sum is the largest: it is halved then.
+/// Newton). A run takes the largest of several sums. A step that ends worse, where another sum is
+/// the largest, is halved.
 VectorXd StackLearner::centre_of(const LinearGroup& linear, const std::vector<Draw>& draws,
                                  const std::vector<std::vector<double>>& columns) {
   constexpr double kPrecision = 0.01;
@@ -358,7 +358,7 @@ VectorXd StackLearner::centre_of(const LinearGroup& linear, const std::vector<Dr
     const VectorXd off = (times.array().log() - wanted.array()) / kPrecision;
     const VectorXd apart = (centre - medians).cwiseQuotient(deviations);
     const double misfit = off.squaredNorm() + apart.squaredNorm();
-    if (misfit >= least) {
+    if (!(misfit < least)) {
       centre = (centre + best) / 2;
       continue;
     }

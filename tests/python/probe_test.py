@@ -69,6 +69,15 @@ def own_gradients():
     its = net()
     return its, torch.randn(8, 64), None, torch.optim.LBFGS(its.parameters())
 
+def of_another():
+    return net(), torch.randn(8, 64), None, torch.optim.SGD(net().parameters(), lr=0.1)
+
+def no_rate():
+    its = net()
+    optimizer = torch.optim.SGD(its.parameters(), lr=0.1)
+    optimizer.param_groups[0]["lr"] = None
+    return its, torch.randn(8, 64), None, optimizer
+
 def no_net():
     return "net", torch.randn(8, 64)
 
@@ -282,7 +291,9 @@ class Probes(unittest.TestCase):
                            ("tiny:number", "gives a int, and must give (net, example)"),
                            ("tiny:no_net", "gives a str as net"), ("tiny:no_loss", "gives a int as loss"),
                            ("tiny:no_optimizer", "gives a int as optimizer"),
-                           ("tiny:own_gradients", "an optimizer that computes gradients itself (LBFGS)"),
+                           ("tiny:own_gradients", "gives LBFGS, whose step changes weights at any learning rate"),
+                           ("tiny:of_another", "gives SGD with no parameter of the net"),
+                           ("tiny:no_rate", "gives SGD without a number as learning rate"),
                            ("tiny:fails", "tiny:fails ended with ValueError: no data here")):
             with self.assertRaises(gradcast.InputError, msg=word) as caught:
                 _networks.adapted(word)

@@ -10,10 +10,10 @@
         images, labels = next(iter(my_train.loader))
         return my_train.net, images, lambda output: F.cross_entropy(output, labels)
 
-The function gives `(net, example)`, `(net, example, loss)` or `(net, example, loss, optimizer)`: a torch.nn.Module on its
-device, an input batch or a tuple of them, a function that makes a scalar of the output, and the torch.optim.Optimizer
-whose step is timed (else that of plain SGD is). Its learning rate becomes 0, so that no weight changes. Importing the
-script must not start its training. docs/probe.md shows what comes out. Then:
+The function gives `(net, example)`, `(net, example, loss)` or `(net, example, loss, optimizer)`. The net is a
+torch.nn.Module on its device, the example an input batch or a tuple of them. The loss makes a scalar of the output. The
+optimizer's step is timed, with a learning rate of 0, so that no weight changes; without one, that of plain SGD is.
+Importing the script must not start its training. docs/probe.md shows what comes out. Then:
 
     gradcast.decide(**gradcast.probe.settings("my-cluster"))
 """

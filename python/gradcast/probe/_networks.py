@@ -79,6 +79,18 @@ def named(name: str, device: Any) -> Made:
     return net.to(device), example.to(device), loss
 
 
+def _require_timeable(word: str, net: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Raises InputError for an optimizer whose step says nothing, or changes weights at a learning rate of 0."""
+    name = type(optimizer).__name__
+    if isinstance(optimizer, (torch.optim.LBFGS, torch.optim.Rprop)):
+        raise InputError(f"{word} gives {name}, whose step changes weights at any learning rate: leave the optimizer out")
+    if not all(isinstance(group.get("lr"), (int, float, torch.Tensor)) for group in optimizer.param_groups):
+        raise InputError(f"{word} gives {name} without a number as learning rate (lr): leave the optimizer out")
+    trained = {id(parameter) for parameter in net.parameters() if parameter.requires_grad}
+    if not any(id(parameter) in trained for group in optimizer.param_groups for parameter in group["params"]):
+        raise InputError(f"{word} gives {name} with no parameter of the net: make it from net.parameters()")
+
+
 def adapted(word: str) -> Tuple[Any, Any, Any, Any]:
     """The step of MODULE:FUNCTION. Raises InputError, one line, where there is none."""
     module, _, function = word.partition(":")
@@ -109,6 +121,6 @@ def adapted(word: str) -> Tuple[Any, Any, Any, Any]:
         raise InputError(f"{word} gives a {type(loss).__name__} as loss, and it must be a function of the output")
     if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer):
         raise InputError(f"{word} gives a {type(optimizer).__name__} as optimizer, and it must be a torch.optim.Optimizer")
-    if isinstance(optimizer, torch.optim.LBFGS):
-        raise InputError(f"{word} gives an optimizer that computes gradients itself (LBFGS): no step of it can be timed")
+    if optimizer is not None:
+        _require_timeable(word, net, optimizer)
     return net, example, loss, optimizer

@@ -79,7 +79,8 @@ int fit(int argc, const char* const* argv) {
                    "fit one structure only; do not try the others of the file (no nested choice)");
   flags.add("starts", "number of random starts of each search, beside the structure's own start",
             "10");
-  flags.add("seed", "seed of random starts and bootstraps; of --stacks, of its Markov chain", "1");
+  flags.add("seed", "seed of random starts and bootstraps, or of the Markov chain of --stacks",
+            "1");
   flags.add_written(
       "save", Writes::Folder,
       "a folder: write platforms/<cluster>-fitted.csv, traces/cost-...-fitted.csv and the software "

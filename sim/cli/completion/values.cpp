@@ -62,7 +62,7 @@ constexpr ValueKind kKinds[] = {
     {"framework-in-compute", "", "yes no"},
     {"gradient-copies", "", "each view batched"},
     {"broadcast-buffers", "", "yes no"},
-    {"fusion", "", "layer merged ddp mg-wfbp omgs best"},
+    {"fusion", "", "layer merged ddp ddp-find-unused mg-wfbp omgs best"},
     {"queue", "", "fifo priority"},
     {"synchronise", "", "usual every last"},
     {"sharding", "", "none zero1 zero2 fsdp hsdp"},

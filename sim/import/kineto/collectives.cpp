@@ -42,6 +42,11 @@ std::string told(const Collective& what) {
   return text;
 }
 
+/// An int32 a parameter. Compressed gradients may be whole numbers too, of fewer bytes.
+bool tells_used_parameters(const Collective& what) {
+  return what.kind == CollectiveKind::AllReduce && what.whole_numbers && what.element_bytes == 4;
+}
+
 void mark_sends(StepCollectives& step) {
   const auto is = [](const CollectiveCall& call, CollectiveKind kind) {
     return call.of_gradients && call.what.kind == kind;
@@ -97,13 +102,13 @@ std::vector<StepCollectives> collectives_of_steps(const Recording& recording, co
     const bool data_parallel = names_data_parallel(recording.names.text(what.group));
     calls[static_cast<std::size_t>(after - 1 - wanted.begin())].emplace_back(
         operation.launched,
-        CollectiveCall{
-            {operation.start + recording.head.base, operation.end + recording.head.base},
-            what,
-            operation.phase == Phase::Backward && (data_parallel || !named) && !what.whole_numbers,
-            data_parallel,
-            operation.phase,
-            operation.launched});
+        CollectiveCall{{operation.start + recording.head.base, operation.end + recording.head.base},
+                       what,
+                       operation.phase == Phase::Backward && (data_parallel || !named) &&
+                           !tells_used_parameters(what),
+                       data_parallel,
+                       operation.phase,
+                       operation.launched});
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     std::stable_sort(calls[i].begin(), calls[i].end(),
@@ -125,8 +130,7 @@ std::vector<std::int64_t> buckets_of(const StepCollectives& step) {
 }
 
 bool tells_used_parameters(const CollectiveCall& call) {
-  return call.what.kind == CollectiveKind::AllReduce && call.what.whole_numbers &&
-         call.phase == Phase::Backward;
+  return call.phase == Phase::Backward && tells_used_parameters(call.what);
 }
 
 bool broadcasts_buffers(const CollectiveCall& call) {

@@ -48,6 +48,11 @@ std::optional<Optimizer> optimizer_of(const Recording& recording, const std::str
   return momentum ? Optimizer::Momentum : Optimizer::Sgd;
 }
 
-bool fused(const Recording& recording) { return calls_of_steps(recording).empty(); }
+bool fused(const Recording& recording, const std::string& its_class) {
+  const std::vector<const InPlace*> calls = calls_of_steps(recording);
+  return its_class == "FusedAdam" ||
+         (!calls.empty() && std::none_of(calls.begin(), calls.end(),
+                                         [](const InPlace* call) { return call->multiplies; }));
+}
 
 }  // namespace gradcast::kineto

@@ -16,7 +16,8 @@ std::string optimizer_class(const Recording& recording);
 /// place, as only the buffers of momentum are. Without the calls of its step nobody knows.
 std::optional<Optimizer> optimizer_of(const Recording& recording, const std::string& its_class);
 
-/// True if the steps call no operator that adds or multiplies in place: then a kernel does it all.
-bool fused(const Recording& recording);
+/// True if a kernel does it all: the steps count themselves, by an addition, and multiply nothing.
+/// Apex' FusedAdam calls none of PyTorch's operators.
+bool fused(const Recording& recording, const std::string& its_class);
 
 }  // namespace gradcast::kineto

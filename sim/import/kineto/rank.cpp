@@ -38,7 +38,7 @@ Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
   rank.linked = link_launches(recording);
   rank.optimizer_class = optimizer_class(recording);
   rank.optimizer = optimizer_of(recording, rank.optimizer_class);
-  rank.fused_update = rank.optimizer && fused(recording);
+  rank.fused_update = rank.optimizer && fused(recording, rank.optimizer_class);
   rank.steps = find_steps(recording);
   for (const Span& span : update_spans(recording, rank.steps))
     recording.operators.push_back(

@@ -36,7 +36,7 @@ struct Rank {
   Steps steps;
   std::string optimizer_class;               // "AdamW"; "": not said, or several
   std::optional<Optimizer> optimizer;        // where it is modelled, and known
-  bool fused_update = false;                 // its step calls no operator of arithmetic
+  bool fused_update = false;                 // its step is one kernel
   bool sends_each = false;                   // gradient by itself, as compiled backwards do
   std::optional<Shards> shards;              // of a fully sharded run
   std::vector<WindowTimes> times;            // of the used steps

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "sim/base/error.hpp"
 #include "sim/forecast/preset.hpp"
@@ -17,7 +18,7 @@ std::vector<Option> options_on(const std::string& cluster, const Changes& change
                                const std::string& model = "resnet-50",
                                const std::string& sharding = "none",
                                const std::vector<std::string>& compressors = {},
-                               const std::string& stack = "") {
+                               const std::string& stack = "", const std::string& fusion = "") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   Request request;
   request.model = model;
@@ -28,6 +29,8 @@ std::vector<Option> options_on(const std::string& cluster, const Changes& change
   request.sharding = parse_sharding(sharding);
   request.stack = stack;
   request.stack_given = !stack.empty();
+  request.fusion_given = !fusion.empty();
+  if (!fusion.empty()) request.fusion = parse_fusion(fusion);
   const Request today = with_defaults(request, files);
   return options_of(request, today, make_scenario(today, files), compressors, files);
 }
@@ -67,6 +70,24 @@ TEST_CASE("each option changes one thing of the run", "[decide]") {
     CHECK(has(flags, words));
   }
   CHECK(flags.size() == 12);
+}
+
+// Buckets of 50 MiB go on without the search; DDP's own, which its stack is known to have, are a
+// second change.
+TEST_CASE("a run that looks for unused parameters may stop to", "[decide]") {
+  const auto options = [](const std::string& fusion, const std::string& sharding) {
+    return options_on("dgx-1-v100", {{"nodes", "4"}}, "resnet-50", sharding, {}, "", fusion);
+  };
+  std::map<std::string, std::string> fusions;
+  for (const Option& option : options("ddp-find-unused:50MiB", "none"))
+    for (const auto& [flag, value] : option.flags)
+      if (flag == "fusion" && option.name.find("overlap") == std::string::npos)
+        CHECK(fusions.emplace(option.name, value).second);
+  CHECK(fusions.at("no find_unused_parameters") == "ddp:50MiB");
+  CHECK(fusions.at("no find_unused_parameters, buckets of 25MiB") == "ddp");
+  CHECK(fusions.at("buckets of 100MiB") == "ddp-find-unused:100MiB");
+  for (const Option& option : options("ddp-find-unused", "fsdp"))
+    CHECK_FALSE(option.name.starts_with("no find_unused"));
 }
 
 TEST_CASE("a compute time that was asked for grows with the batch, but for the update",

@@ -34,7 +34,8 @@ class ToyRun {
   std::string optimizer_call;  // an operator in its calls, if any
   std::string head;            // members of the trace, with a comma behind each
   std::string gradient_dims[2] = {R"("Input Dims":[[16]])", R"("Input Dims":[[4,8]])"};
-  std::string more;  // events, with a comma before each
+  std::string dtype = "Float";  // of what the all-reduces send
+  std::string more;             // events, with a comma before each
 
   std::string text() const {
     std::string events;
@@ -114,7 +115,7 @@ class ToyRun {
       events += slice("cpu_op", "c10d::allreduce_", 2, at + 456, 10);
       events += kernel("ncclKernel_AllReduce", 20, at + 500 + late, 120 - late, 2, at + 458,
                        R"("Collective name":"allreduce","In msg nelems":48,"Group size":)" +
-                           std::to_string(world_size) + R"(,"dtype":"Float")");
+                           std::to_string(world_size) + R"(,"dtype":")" + dtype + '"');
     }
     if (optimizer)
       events +=

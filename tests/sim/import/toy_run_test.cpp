@@ -195,6 +195,11 @@ TEST_CASE("ranks that tell each other which parameters they used send no gradien
   CHECK(toy.buckets == std::vector<std::int64_t>{48});
   CHECK_FALSE(says(toy.notes.unknown, "buckets"));
   CHECK_FALSE(imported_toy({}).finds_unused);
+  // 48 gradients in int8, as a quantising hook sends them.
+  ToyRun quantised;
+  quantised.dtype = "Char";
+  CHECK_FALSE(imported_toy(quantised).finds_unused);
+  CHECK(imported_toy(quantised).buckets == std::vector<std::int64_t>{48});
 }
 
 TEST_CASE("buckets that do not add up to the gradients are said") {
@@ -361,14 +366,17 @@ TEST_CASE("an imported trace says whose step its update is") {
   };
   CHECK(optimizer_of("AdamW", "") == Optimizer::Adam);
   CHECK(optimizer_of("FusedAdam", "") == Optimizer::Adam);
-  const auto fused = [](const std::string& call) {
+  // PyTorch's fused AdamW adds 1 to its number of steps.
+  const auto fused = [](const std::string& its_class, const std::string& call) {
     ToyRun run;
-    run.optimizer_class = "AdamW";
+    run.optimizer_class = its_class;
     run.optimizer_call = call;
     return imported_toy(run).trace->fused;
   };
-  CHECK(fused("aten::_fused_adamw_"));
-  CHECK_FALSE(fused("aten::_foreach_mul_"));
+  CHECK(fused("AdamW", "aten::_foreach_add_"));
+  CHECK_FALSE(fused("AdamW", "aten::_foreach_mul_"));
+  CHECK_FALSE(fused("AdamW", ""));  // no calls are recorded
+  CHECK(fused("FusedAdam", ""));
   CHECK_FALSE(optimizer_of("Lion", "").has_value());
   ToyRun sharded;  // PyTorch's ZeRO-1 steps the optimizer that it shards
   sharded.optimizer_class = "AdamW";
