@@ -54,9 +54,9 @@ Fusion fusion_of(const Imported& imported) {
   };
   if (!imported.model || imported.buckets.size() < 2 || makes_them(ddp)) return ddp;
   // A bucket that is full has its size or more.
-  constexpr std::int64_t kBytes = 4, kMiB = 1 << 20;
-  const std::int64_t most =
-      kBytes * *std::max_element(imported.buckets.begin(), imported.buckets.end()) / kMiB;
+  constexpr std::int64_t kMiB = 1 << 20, kElements = kMiB / 4, kMostMiB = 4096;
+  const std::int64_t most = std::min(
+      kMostMiB, *std::max_element(imported.buckets.begin(), imported.buckets.end()) / kElements);
   Fusion sized = ddp;
   for (const std::int64_t unit : {100, 25, 10, 5, 1})
     for (std::int64_t mib = unit; mib <= most; mib += unit) {

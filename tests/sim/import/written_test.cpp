@@ -79,7 +79,9 @@ TEST_CASE("the fusion of a run makes its buckets, by DDP's own sizes or by a rou
   CHECK(fusion({13, 4}, true) == "ddp-find-unused");
   CHECK(fusion({5, 12}, true) == "ddp-find-unused:2MiB");
   CHECK(fusion({3, 2, 8, 4}) == "layer");
-  CHECK(fusion({6, 11}) == "ddp");  // by no size
+  CHECK(fusion({6, 11}) == "ddp");           // by no size
+  run.buckets = {std::int64_t{1} << 62, 1};  // a trace may say anything
+  CHECK(to_text(fusion_of(run)) == "ddp");
 }
 
 // In double quotes a shell still runs what stands in $( ) and behind a quote.
