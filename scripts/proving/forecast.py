@@ -69,12 +69,10 @@ def write_costs(setup, hook_seconds, path):
 
 def schedule_flags(setup):
     kind = setup["schedule"]
-    buckets = "ddp" if setup["bucket_mib"] == 25 else f"{setup['bucket_mib']}MiB"
-    if kind in ("ddp", "static-graph", "local-sgd"):
+    size = "" if setup["bucket_mib"] == 25 else f":{setup['bucket_mib']}MiB"
+    buckets = ("ddp-find-unused" if kind == "find-unused" else "ddp") + size
+    if kind in ("ddp", "static-graph", "find-unused", "local-sgd"):
         return ["--fusion", buckets, "--overlap", "yes"]
-    if kind == "find-unused":
-        size = "" if setup["bucket_mib"] == 25 else f":{setup['bucket_mib']}MiB"
-        return ["--fusion", "ddp-find-unused" + size, "--overlap", "yes"]
     if kind == "merged":
         return ["--fusion", "merged", "--overlap", "no"]
     if kind == "zero1":

@@ -79,9 +79,12 @@ def named(name: str, device: Any) -> Made:
     return net.to(device), example.to(device), loss
 
 
-def _require_timeable(word: str, net: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Raises InputError for an optimizer whose step says nothing, or changes weights at a learning rate of 0."""
+def _require_timeable(word: str, net: nn.Module, optimizer: Any) -> None:
+    """Raises InputError for what is no optimizer, and for one whose step says nothing, or changes weights at a learning
+    rate of 0."""
     name = type(optimizer).__name__
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise InputError(f"{word} gives a {name} as optimizer, and it must be a torch.optim.Optimizer")
     if isinstance(optimizer, (torch.optim.LBFGS, torch.optim.Rprop)):
         raise InputError(f"{word} gives {name}, whose step changes weights at any learning rate: leave the optimizer out")
     if not all(isinstance(group.get("lr"), (int, float, torch.Tensor)) for group in optimizer.param_groups):
@@ -119,8 +122,6 @@ def adapted(word: str) -> Tuple[Any, Any, Any, Any]:
         raise InputError(f"{word} gives a {type(net).__name__} as net, and it must be a torch.nn.Module")
     if loss is not None and not callable(loss):
         raise InputError(f"{word} gives a {type(loss).__name__} as loss, and it must be a function of the output")
-    if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer):
-        raise InputError(f"{word} gives a {type(optimizer).__name__} as optimizer, and it must be a torch.optim.Optimizer")
     if optimizer is not None:
         _require_timeable(word, net, optimizer)
     return net, example, loss, optimizer

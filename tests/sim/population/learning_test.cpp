@@ -138,7 +138,8 @@ TEST_CASE("runs on a slow link leave open what a host does beside a fast one",
     row.run.iteration = run(row.scenario, *find_engine("analytic")).iteration;
   }
   const Stack learned = StackLearner(known, rows, 1).by_all("3 runs").stack;
-  CHECK(term_of(learned, "host_bandwidth").deviation > 1.3);
+  const StackTerm& host = term_of(learned, "host_bandwidth");
+  CHECK((host.deviation + host.deviation_below) / 2 > 1.4);  // wherever its middle lies between
   Scenario fast = rows.back().scenario;
   fast.cluster.nic.bandwidth = BytesPerSecond{1e9};
   lengthen(fast);
