@@ -149,6 +149,22 @@ void add_schedules(std::vector<Option>& options, const Request& asked, const Req
   }
 }
 
+/// DDP need not broadcast buffers that are the same on all ranks, as tables of rotary embeddings
+/// are. Those of batch normalisation are small.
+void add_buffers(std::vector<Option>& options, const Request& asked, const Scenario& now) {
+  constexpr double kLarge = 0.01;  // of the gradients
+  double buffers = 0;
+  double gradients = 0;
+  for (const Bytes bytes : now.model->buffers()) buffers += static_cast<double>(bytes.count);
+  for (const GradientTensor& tensor : now.model->tensors)
+    gradients += static_cast<double>(tensor.gradient_bytes().count);
+  if (!now.broadcast_buffers || buffers < kLarge * gradients) return;
+  Option option{"broadcast_buffers=False", Change::Schedule, asked};
+  option.request.broadcast_buffers = false;
+  option.flags = {{"broadcast-buffers", "no"}};
+  options.push_back(std::move(option));
+}
+
 }  // namespace
 
 void set_software(Option& option, DataFiles& files) {
@@ -256,6 +272,7 @@ std::vector<Option> options_of(const Request& asked, const Request& today, const
   options.push_back(larger_batch(dense, now));
   if (now.cluster.ranks() > 1) {
     add_schedules(options, dense, today, files);
+    add_buffers(options, dense, now);
     add_shardings(options, dense, now, files);
   }
   if (now.recompute == Recompute::None && !now.model->tensors.front().unit.empty()) {

@@ -90,6 +90,30 @@ TEST_CASE("a run that looks for unused parameters may stop to", "[decide]") {
     CHECK_FALSE(option.name.starts_with("no find_unused"));
 }
 
+// ResNet-50 has 102,228,128 bytes of gradients, and 0.4 MB of statistics. A table of 1 % would be
+// 1,022,282 bytes.
+TEST_CASE("a run whose DDP broadcasts large buffers may stop to", "[decide]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request;
+  request.model = "resnet-50";
+  request.cluster = "dgx-1-v100";
+  request.today = true;
+  const Request today = with_defaults(request, files);
+  Scenario now = make_scenario(today, files);
+  const auto without_buffers = [&] {
+    return refusal(options_of(request, today, now, {}, files), "broadcast_buffers=False");
+  };
+  CHECK(without_buffers() == "not among the options");
+  std::vector<GradientTensor>& tensors = now.model.change().tensors;
+  for (GradientTensor& tensor : tensors) tensor.buffer_bytes = tensor.counter_bytes = 0;
+  tensors.front().buffer_bytes = 1'022'281;
+  CHECK(without_buffers() == "not among the options");
+  tensors.front().buffer_bytes = 1'022'282;
+  CHECK(without_buffers().empty());
+  now.broadcast_buffers = false;
+  CHECK(without_buffers() == "not among the options");
+}
+
 TEST_CASE("a compute time that was asked for grows with the batch, but for the update",
           "[decide]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
