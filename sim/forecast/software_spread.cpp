@@ -330,6 +330,12 @@ double least_of(const Scenario& scenario, Seconds compute) {
   return stated ? kLeastOfCompute * compute.count() : 0;
 }
 
+/// False for a share of NICs that sockets have of their own (`apply_stack`).
+bool has_use(const Scenario& scenario, const StackTerm& term) {
+  return std::ranges::any_of(scenario.stack_uses,
+                             [&](const TermUse& use) { return use.term == &term; });
+}
+
 std::optional<std::size_t> joint_place(const SoftwareSpread& spread, const std::string& name) {
   return spread.joint == nullptr ? std::nullopt : spread.joint->place_of(name);
 }
@@ -547,7 +553,8 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   Scenario physics = without_stack(scenario);
   const Engine& engine = engine_for(physics, forecast);
   Scenario inside = physics;
-  const std::vector<const StackTerm*> terms = terms_for(*stack, scenario);
+  std::vector<const StackTerm*> terms = terms_for(*stack, scenario);
+  if (known) std::erase_if(terms, [&](const StackTerm* term) { return !has_use(scenario, *term); });
   for (const StackTerm* term : terms) {
     const bool outside =
         std::any_of(scenario.stack_uses.begin(), scenario.stack_uses.end(),

@@ -132,7 +132,7 @@ bool is_geforce(const std::string& gpu) {
       kNamed, [slug = device_slug(gpu)](std::string_view name) { return slug.starts_with(name); });
 }
 
-struct RateOnPcie {
+struct RateInside {
   BytesPerSecond bandwidth;
   double deviation;  // of the logarithm
 };
@@ -142,9 +142,14 @@ struct RateOnPcie {
 /// peer-to-peer 18 have the geometric mean 4.2 and lie 83 % apart. 15 with cards whose driver
 /// permits it have the median 6.7: there too NCCL often sends through the host. On PCIe 5.0 6
 /// without it have 20, and 5 with it 19 to 41; 20 and more would count as NVLink.
-constexpr RateOnPcie kThroughHost{BytesPerSecond{4.2e9}, 0.83};
-constexpr RateOnPcie kPermitted{BytesPerSecond{6.7e9}, 0.9};
-constexpr RateOnPcie kOnPcie5{BytesPerSecond{19e9}, 0.6};
+constexpr RateInside kThroughHost{BytesPerSecond{4.2e9}, 0.83};
+constexpr RateInside kPermitted{BytesPerSecond{6.7e9}, 0.9};
+constexpr RateInside kOnPcie5{BytesPerSecond{19e9}, 0.6};
+
+/// Two ranks of a host by Gloo over TCP, measured on a machine without GPUs
+/// (platforms/proving-ground.csv). No other machine was measured: the deviation is a guess.
+constexpr RateInside kLoopback{BytesPerSecond{1.16e9}, 0.45};
+constexpr Seconds kLoopbackLatency{82e-6};
 
 /// Slots of PCIe 4.0 and 5.0 as NCCL counts them, as kPcie3Slot is (src/graph/topo.cc).
 constexpr BytesPerSecond kPcie4Slot{24e9};
@@ -158,7 +163,7 @@ bool guesses_inside(const Cluster& cluster) {
                              [](const auto& deviation) { return deviation.property == kIntra; });
 }
 
-RateOnPcie slot_of_gpu(const Cluster& cluster) {
+RateInside slot_of_gpu(const Cluster& cluster) {
   const GpuGeneration gpu = gpu_generation_of(cluster);
   if (in_pcie_5(cluster)) return {kPcie5Slot, kSlotDeviation};
   const bool fourth = gpu == GpuGeneration::Ampere || gpu == GpuGeneration::Cdna2;
@@ -170,7 +175,7 @@ bool guesses_slot(const Cluster& cluster) {
   return guesses_inside(cluster) && (its == kPcie3Slot || its == slot_of_gpu(cluster).bandwidth);
 }
 
-RateOnPcie rate_of_machines(const Cluster& cluster) {
+RateInside rate_of_machines(const Cluster& cluster) {
   if (in_pcie_5(cluster)) return kOnPcie5;
   return has_peer_to_peer(cluster) ? kPermitted : kThroughHost;
 }
@@ -217,7 +222,7 @@ void settle_pcie(Cluster& cluster) {
 
 namespace {
 
-void take(Cluster& cluster, const RateOnPcie& rate) {
+void take(Cluster& cluster, const RateInside& rate) {
   // The generation may follow from the bandwidth.
   const GpuGeneration gpu = gpu_generation_of(cluster);
   cluster.intra.bandwidth = rate.bandwidth;
@@ -229,6 +234,12 @@ void take(Cluster& cluster, const RateOnPcie& rate) {
 }  // namespace
 
 void take_rate_on_pcie(Cluster& cluster) { take(cluster, rate_of_machines(cluster)); }
+
+void take_loopback(Cluster& cluster) {
+  if (cluster.intra.bandwidth <= kLoopback.bandwidth) return;
+  take(cluster, kLoopback);
+  cluster.intra.latency = kLoopbackLatency;
+}
 
 void take_guess_on_pcie(Cluster& cluster) {
   const bool alone = cluster.ranks() <= cluster.nodes;

@@ -266,6 +266,10 @@ void take_guess_on_pcie(Cluster& cluster);
 /// Gives the links inside nodes `rate_on_pcie` and its deviation.
 void take_rate_on_pcie(Cluster& cluster);
 
+/// Gives the links inside nodes what Gloo reaches there: its ranks send over TCP through the host,
+/// whatever joins their GPUs.
+void take_loopback(Cluster& cluster);
+
 /// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's
 /// memory, at `rate_on_pcie` or less. A step is one over PCIe, and the NVLink switch adds up
 /// nothing.

@@ -40,6 +40,27 @@ std::span<const double> speeds_inside(GpuGeneration gpu) {
   return kInside;
 }
 
+std::span<const double> speeds_between(GpuGeneration gpu) {
+  if (gpu == GpuGeneration::Blackwell) return kBetweenBlackwell;
+  if (has_hoppers_speeds(gpu)) return kBetweenHopper;
+  return kBetween;
+}
+
+/// Trees of two nodes count on the speed inside nodes. The search raises it from the one between
+/// them, a speed of its list after another, until it is twice as fast (src/graph/search.cc: pass 2
+/// of ncclTopoCompute).
+BytesPerSecond raised_in_trees(const NcclMachine& machine) {
+  const std::span<const double> list = speeds_between(machine.gpu);
+  BytesPerSecond raised = machine.between;
+  for (std::size_t i = list.size(); i-- > 0;) {
+    const BytesPerSecond next{1e9 * list[i]};
+    if (next.value <= raised.value) continue;
+    if (raised.value >= 2 * machine.between.value || next.value > machine.inside.value) break;
+    raised = next;
+  }
+  return raised;
+}
+
 constexpr int kMostChannels = 12;
 /// CollNet refuses nodes with more GPUs (src/init.cc: NCCL_MAX_DIRECT_ARITY + 1).
 constexpr int kMostOfCollNet = 8;
@@ -83,12 +104,7 @@ void see_as_rccl(NcclMachine& machine, const Cluster& cluster) {
 }  // namespace
 
 BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
-  const double nominal = kNominal * reached.value / 1e9;
-  const std::span<const double> list =
-      gpu == GpuGeneration::Blackwell ? std::span(kBetweenBlackwell)
-      : has_hoppers_speeds(gpu)       ? std::span<const double>(kBetweenHopper)
-                                      : std::span<const double>(kBetween);
-  return {1e9 * largest_within(list, nominal)};
+  return {1e9 * largest_within(speeds_between(gpu), kNominal * reached.value / 1e9)};
 }
 
 NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int nodes,
@@ -146,6 +162,7 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
           ? machine.between
           : std::max(machine.between,
                      BytesPerSecond{1e9 * largest_within(speeds, inside / machine.channels)});
+  machine.in_trees = raised_in_trees(machine);
   return machine;
 }
 

@@ -120,7 +120,10 @@ double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes b
            rccl_share(machine, NcclAlgorithm::Tree, protocol, Outcome::AllReduced, bytes);
   const std::size_t gpu = row(machine.gpu);
   const std::size_t nodes = column(machine.nodes);
-  double bus = at_most(.92 * of_links(bus_of(machine), limits),
+  // NCCL chooses by what its search counts on. Bytes take what the links carry.
+  const bool counted = limits == Limits::Both && machine.nodes == 2 && machine.in_trees.value > 0;
+  const double links = counted ? bus_of(machine, machine.in_trees) : bus_of(machine);
+  double bus = at_most(.92 * of_links(links, limits),
                        machine.channels_laid() * kTreeOfChannel[gpu][nodes], limits);
   if (protocol == NcclProtocol::LL)
     bus = at_most(bus / 3.8, most_ll(machine), limits);

@@ -49,12 +49,13 @@ struct NcclMachine {
   GpuGeneration gpu = GpuGeneration::Volta;
   HostCpu cpu = HostCpu::Intel;
   int nodes = 1;
-  int gpus_per_node = 1;     // of the communicator
-  int nics = 1;              // of a node, near these GPUs
-  int channels = 1;          // that the search finds
-  int times_laid = 1;        // 2: each is laid twice, at half the speed (ncclTopoDupChannels)
-  BytesPerSecond inside{};   // of a channel, inside a node
-  BytesPerSecond between{};  // of a channel, between nodes
+  int gpus_per_node = 1;      // of the communicator
+  int nics = 1;               // of a node, near these GPUs
+  int channels = 1;           // that the search finds
+  int times_laid = 1;         // 2: each is laid twice, at half the speed (ncclTopoDupChannels)
+  BytesPerSecond inside{};    // of a channel, inside a node
+  BytesPerSecond between{};   // of a channel, between nodes
+  BytesPerSecond in_trees{};  // inside a node, in trees of two nodes; 0: as `inside`
   Seconds plugin_latency{0};
   bool nvlink = true;        // else PCIe inside nodes
   bool ll128 = true;         // LL128 needs stores of 128 bytes to arrive whole: not through a host

@@ -78,9 +78,12 @@ void apply_stack(Scenario& scenario) {
     const bool rate = term->quantity->inverse && term->quantity->name != "nic_share";
     // A GPU that computes slows its collectives down, whatever they carry.
     const bool holds = rate || term->quantity->name == "computing_slowdown";
-    scenario.stack_uses.push_back(
-        {term, term->quantity->get(scenario),
-         outside_of(term->seen, scenario, plan, holds ? HoldsFor::LargerToo : HoldsFor::Seen)});
+    std::string outside =
+        outside_of(term->seen, scenario, plan, holds ? HoldsFor::LargerToo : HoldsFor::Seen);
+    // Sockets have a share of their own, which other networks do not tell.
+    const bool of_sockets = scenario.cluster.by_sockets && term->quantity->name == "nic_share";
+    if (of_sockets && !outside.empty()) continue;
+    scenario.stack_uses.push_back({term, term->quantity->get(scenario), std::move(outside)});
   }
   for (const TermUse& use : scenario.stack_uses)
     if (use.outside.empty() && is_usual(*use.term))

@@ -35,7 +35,8 @@ bool is_of_nics(const ScenarioQuantity& quantity);
 bool is_usual(const StackTerm& term);
 
 /// Gives the scenario the numbers of its stack. A term that was not seen under such conditions is
-/// left at physics: it is not multiplied on. The same again after the scenario was changed.
+/// left at physics: it is not multiplied on. A share of NICs that was not seen is left out where
+/// the host's sockets send, whose rate is a doubt of its own. The same again after a change.
 void apply_stack(Scenario& scenario);
 
 /// Gives the scenario the stack's ways to send: how shards travel, and whether encoding hides

@@ -144,6 +144,38 @@ TEST_CASE("what sockets reach of a fast NIC is not known well, of a slow one it 
   CHECK(doubts_on("dgx-h100", {{"nodes", "4"}}).empty());
 }
 
+// The stack's share of NICs is of InfiniBand. On a NIC of 10 Gb/s sockets have their own, which is
+// known better; where nobody sends by sockets the share stays in doubt.
+TEST_CASE("what sockets reach is counted once", "[doubt]") {
+  const auto has_share = [](const Scenario& scenario) {
+    const SoftwareSpread spread = *evaluate(scenario, *find_engine("analytic")).doubt.spread;
+    return std::ranges::any_of(spread.terms,
+                               [](const SpreadTerm& term) { return term.name == "nic_share"; });
+  };
+  CHECK_FALSE(has_share(scenario_on("10gbe", {{"nodes", "4"}})));
+  CHECK(scenario_on("10gbe", {{"nodes", "4"}}).cluster.nic_share == 1);
+  CHECK(has_share(scenario_on("10gbe", {{"nodes", "4"}, {"network_kind", "roce"}})));
+}
+
+// Two ranks of a host reached 1.16 GB/s by Gloo over TCP (platforms/proving-ground.csv).
+TEST_CASE("Gloo sends through the host, whatever joins its GPUs", "[doubt]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto inside = [&](const char* cluster, const std::vector<ClusterProperty>& changed) {
+    Request request;
+    request.model = "resnet-50";
+    request.cluster = cluster;
+    request.changed = changed;
+    request.today = true;
+    request.stack = "ddp-gloo";
+    request.stack_given = true;
+    return make_scenario(with_defaults(request, files), files).cluster.intra.bandwidth.value / 1e9;
+  };
+  CHECK(inside("dgx-a100", {}) == Approx(1.16));
+  CHECK(inside("10gbe", {{"gpus_per_node", "4"}}) == Approx(1.16));
+  CHECK(inside("dgx-a100", {{"intra_bandwidth", "3GBps"}}) == Approx(3));
+  CHECK(inside("proving-ground", {{"gpus_per_node", "2"}}) == Approx(1.16));
+}
+
 TEST_CASE("a run says what a link is taken to reach, where it binds the run", "[doubt]") {
   const auto words = [](const Scenario& scenario) {
     const Evaluation its = evaluate(scenario, *find_engine("analytic"));

@@ -118,6 +118,43 @@ TEST_CASE("over sockets NCCL takes rings, LL for the small and Simple for the la
   CHECK(choice(25 << 20).algorithm == NcclAlgorithm::Ring);
 }
 
+// Trees of two nodes count on the speed inside nodes. The search begins at the one between them and
+// ends at twice that: on 1 Gb/s .12 and .24, on 100 Gb/s 12 to 24. 12 GB/s of PCIe may end it
+// before.
+TEST_CASE("trees of two nodes count on twice the network's speed at most", "[nccl]") {
+  const auto in_trees = [](double nic, double inside, GpuGeneration gpu) {
+    Cluster cluster;
+    cluster.gpu_generation = gpu;
+    cluster.gpus_per_node = 4;
+    cluster.nic.bandwidth = {nic};
+    cluster.intra.bandwidth = {inside};
+    return nccl_machine(cluster, kUsualNccl, 2, 4).in_trees.value / 1e9;
+  };
+  CHECK(in_trees(.1177e9, 6.7e9, GpuGeneration::Ampere) == Approx(.24));
+  CHECK(in_trees(94.15e9 / 8, 230e9, GpuGeneration::Ampere) == Approx(24));
+  CHECK(in_trees(94.15e9 / 8, 230e9, GpuGeneration::Hopper) == Approx(24));
+  CHECK(in_trees(94.15e9 / 8, 12e9, GpuGeneration::Ampere) == Approx(12));
+}
+
+// RTX A6000 on PCIe, two hosts by 1 Gb/s, NCCL 2.22.3 (WangJunWJJ/lowbit_comm): 125.8 MB in buckets
+// of 16 to 34 MB took 1.619 s on 2 x 2 GPUs, a ring's 1.5 times their bytes, and 1.084 on 2 x 4, a
+// tree's.
+TEST_CASE("on two hosts with slow NICs a ring carries four ranks, and a tree eight", "[nccl]") {
+  Cluster cluster = ethernet();
+  cluster.gpu_generation = GpuGeneration::Ampere;
+  cluster.nic.bandwidth = {.1177e9};
+  cluster.intra.bandwidth = {6.7e9};
+  const auto choice = [&](int gpus) {
+    return nccl_estimates(nccl_machine(cluster, {2, 22, 3}, 2, gpus), Outcome::AllReduced,
+                          Bytes{32 << 20})
+        .front();
+  };
+  CHECK(choice(2).algorithm == NcclAlgorithm::Ring);
+  CHECK(choice(4).algorithm == NcclAlgorithm::Tree);
+  // Bytes take what the links carry all the same.
+  CHECK(choice(4).of_links.value > choice(4).bandwidth.value);
+}
+
 TEST_CASE("all-gathers and reduce-scatters of several GPUs a node have rings alone", "[nccl]") {
   for (const int minor : {22, 27})
     for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered}) {
