@@ -84,10 +84,10 @@ Flags import_flags() {
       "cluster",
       "of training logs: the cluster that ran. Of measurements of a cluster: the cluster file "
       "that has its links and facts (default: derived from the measured times)");
-  flags.add(
-      "nodes",
-      "nodes where no file says them: of a collective's table by OSU, of a link's measurement, of "
-      "nvidia-smi's matrix, of a training log");
+  flags.add("nodes",
+            "nodes where no file says them: of a collective's table by OSU, of nccl-tests' without "
+            "a list "
+            "of ranks, of a link's measurement, of nvidia-smi's matrix, of a training log");
   return flags;
 }
 

@@ -84,7 +84,9 @@ class NcclRanks {
       return found;
     };
     if (groups_.empty())
-      return unusable("because no lines '# Rank 0 ... on HOST device 0' say its ranks");
+      return unusable(
+          "because no lines '# Rank 0 ... on HOST device 0' say its ranks: --nodes N and "
+          "--gpus-per-node G do");
     found.groups = static_cast<int>(groups_.size());
     std::map<std::string, int> all;
     for (const auto& [group, hosts] : groups_) {
@@ -109,9 +111,24 @@ class NcclRanks {
   int count_ = 0;
 };
 
+/// The layout that somebody says. People show tables without the list of ranks, or cut that.
+std::optional<NcclRanks::Layout> layout_of(const SaidLayout& said) {
+  if (!said.nodes && !said.gpus_per_node) return std::nullopt;
+  NcclRanks::Layout layout;
+  layout.nodes = layout.all_nodes = said.nodes.value_or(1);
+  layout.gpus = layout.all_gpus = said.gpus_per_node.value_or(1);
+  layout.groups = 1;
+  const std::int64_t ranks = std::int64_t{layout.nodes} * layout.gpus;
+  if (ranks < 2 || ranks > kMostRanks)
+    throw UsageError("a collective of " + std::to_string(ranks) +
+                     " ranks: --nodes and --gpus-per-node say 2 to " + std::to_string(kMostRanks));
+  return layout;
+}
+
 class NcclTestsLog {
  public:
-  explicit NcclTestsLog(const TextFile& file) : file_(file), nccl_(noted_name(file)) {
+  NcclTestsLog(const TextFile& file, const SaidLayout& said)
+      : file_(file), said_(said), nccl_(noted_name(file)) {
     facts_.kind = "nccl-tests";
   }
 
@@ -270,9 +287,17 @@ class NcclTestsLog {
     return "";
   }
 
+  /// The file's list, or what is said where it has none that can be. Bandwidths tell whether that
+  /// is right.
+  NcclRanks::Layout layout_of_table() const {
+    NcclRanks::Layout listed = ranks_.layout();
+    if (listed.unusable.empty() || listed.groups > 1) return listed;
+    return layout_of(said_).value_or(listed);
+  }
+
   void end_table() {
     end_row();
-    const NcclRanks::Layout layout = ranks_.layout();
+    const NcclRanks::Layout layout = layout_of_table();
     std::vector<NcclTimedRow> rows;
     if (columns_.cpu_time && !rows_.empty())
       leave_out(rows_.size(),
@@ -328,6 +353,7 @@ class NcclTestsLog {
   static constexpr std::size_t kMostRows = 100'000;
 
   const TextFile& file_;
+  const SaidLayout& said_;
   std::size_t line_ = 0;
   NetworkFacts facts_;
   NcclLines nccl_;
@@ -349,6 +375,8 @@ bool is_nccl_tests(std::string_view begin) {
          has("Collective test starting");
 }
 
-NetworkFacts read_nccl_tests(const TextFile& file) { return NcclTestsLog(file).read(); }
+NetworkFacts read_nccl_tests(const TextFile& file, const SaidLayout& said) {
+  return NcclTestsLog(file, said).read();
+}
 
 }  // namespace gradcast

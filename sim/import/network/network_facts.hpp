@@ -40,7 +40,8 @@ inline constexpr std::size_t kNetworkHead = std::size_t{1} << 16;
 // Each reader has a test of a file's beginning, and throws DataError for what it cannot read.
 
 bool is_nccl_tests(std::string_view begin);
-NetworkFacts read_nccl_tests(const TextFile& file);
+/// `said`: the ranks where the log lists none, or fewer.
+NetworkFacts read_nccl_tests(const TextFile& file, const SaidLayout& said = {});
 
 /// The file that nccl-tests' -J writes.
 bool is_nccl_tests_json(std::string_view begin);

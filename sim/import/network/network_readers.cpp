@@ -31,8 +31,7 @@ struct NetworkFormat {
 };
 
 constexpr std::array kFormats = {
-    NetworkFormat{is_nccl_tests,
-                  [](const TextFile& file, const SaidLayout&) { return read_nccl_tests(file); }},
+    NetworkFormat{is_nccl_tests, read_nccl_tests},
     NetworkFormat{is_nccl_tests_json, [](const TextFile& file,
                                          const SaidLayout&) { return read_nccl_tests_json(file); }},
     NetworkFormat{is_osu, read_osu},

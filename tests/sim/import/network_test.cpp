@@ -197,6 +197,25 @@ TEST_CASE("several tests in a file are told apart", "[network]") {
   CHECK_THAT(join(facts.notes.dropped), Contains("of hypercube"));
 }
 
+// 10 GB/s, and 15 on the bus: 2 x 3/4 of that, so that 4 ranks took part.
+TEST_CASE("a table without its ranks takes those that are said, if its bandwidths agree",
+          "[network]") {
+  const auto facts_with = [](const std::string& log, int nodes, int gpus) {
+    return read_nccl_tests({"run.log", log}, {nodes, gpus});
+  };
+  const std::string bare = "all_reduce_perf\n" + kHeader + kMegabyte;
+  const NetworkFacts facts = facts_with(bare, 2, 2);
+  REQUIRE(facts.points.size() == 1);
+  CHECK(facts.points[0].nodes == 2);
+  CHECK(facts.points[0].gpus_per_node == 2);
+  CHECK(facts.gpus_per_node == 2);
+  CHECK_THROWS_WITH(facts_with(bare, 2, 4), Contains("not those of all-reduce among 8 ranks"));
+  CHECK_THROWS_WITH(facts_with(bare, 1, 1), Contains("a collective of 1 ranks"));
+  // A list that was cut, and a whole one.
+  CHECK(facts_with(kBegin + ranks(1, 1) + kHeader + kMegabyte, 4, 1).points[0].nodes == 4);
+  CHECK(facts_with(kBegin + ranks(2, 2) + kHeader + kMegabyte, 2, 1).points[0].gpus_per_node == 2);
+}
+
 TEST_CASE("what cannot be a measured time is left out, and said", "[network]") {
   const auto dropped = [](const std::string& log, const char* why) {
     CHECK_THROWS_WITH(facts_of(log), Contains(why));
