@@ -29,6 +29,12 @@ constexpr double kLeastOfSockets = 17. / 28;
 constexpr double kFlowOfCloud = 5. / 28;
 constexpr double kCertainNic = 10e9 / 8;
 
+/// A GPU alone on its node may reach a quarter of a NIC that carries more than this: one process
+/// sends, often through the host's memory. Five published logs of two such nodes reached .64, .35,
+/// .26, .25 and .21 of NICs of 100 to 400 Gb/s, and one .9 of 25 Gb/s (platforms/README.md).
+constexpr double kLoneShare = 0.25;
+constexpr double kCertainOfLone = 25e9 / 8;
+
 /// A link of which less is known is between 0.13 and 7.5 times its bandwidth all the same.
 constexpr double kMostDeviation = 1;
 
@@ -40,6 +46,7 @@ constexpr std::string_view kLink = "link of ";
 
 constexpr std::string_view kBy = " by ";  // a library that is not NCCL
 constexpr const char* kSockets = "sockets";
+constexpr const char* kLone = "NIC of a GPU alone";
 constexpr const char* kIntra = "intra_bandwidth";
 
 /// Libraries reach different shares of one link.
@@ -104,6 +111,29 @@ Cluster moved(const Cluster& cluster, const std::string& property, double factor
 
 double nic_rate(const Cluster& cluster) { return cluster.node(0).nic.bandwidth.value; }
 
+void add_sockets(std::vector<LinkDoubt>& doubts, const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  // A stack that says what a host sends by its sockets has the doubt in that term's deviation.
+  if (has_errors_of_sockets(scenario) || cluster.host_bandwidth.value > 0) return;
+  Cluster slow = cluster;
+  Cluster fast = cluster;
+  slow.socket_factor = cluster.nic.bandwidth.value > kCertainNic ? kFlowOfCloud : kLeastOfSockets;
+  fast.socket_factor = kMostOfSockets;
+  const double taken = nic_rate(cluster);
+  doubts.push_back(
+      {name_of(scenario, kSockets), slow, fast, taken / nic_rate(slow), nic_rate(fast) / taken});
+}
+
+void add_lone_gpu(std::vector<LinkDoubt>& doubts, const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const bool by_nccl = scenario.library == nullptr && scenario.nccl;
+  if (!by_nccl || cluster.ranks() > cluster.nodes || is_stated(scenario, "nic_share") ||
+      nic_rate(cluster) <= kCertainOfLone)
+    return;
+  doubts.push_back({name_of(scenario, kLone), moved(cluster, "nic_bandwidth", kLoneShare), cluster,
+                    1 / kLoneShare, 1});
+}
+
 }  // namespace
 
 double interval_reach() {
@@ -136,16 +166,11 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
                       moved(cluster, deviation.property, 1 / factor),
                       moved(cluster, deviation.property, faster), factor, faster});
   }
-  if (!cluster.by_sockets || cluster.nodes == 1 || has_errors_of_sockets(scenario)) return doubts;
-  // A stack that says what a host sends by its sockets has the doubt in that term's deviation.
-  if (cluster.host_bandwidth.value > 0) return doubts;
-  Cluster slow = cluster;
-  Cluster fast = cluster;
-  slow.socket_factor = cluster.nic.bandwidth.value > kCertainNic ? kFlowOfCloud : kLeastOfSockets;
-  fast.socket_factor = kMostOfSockets;
-  const double taken = nic_rate(cluster);
-  doubts.push_back(
-      {name_of(scenario, kSockets), slow, fast, taken / nic_rate(slow), nic_rate(fast) / taken});
+  if (cluster.nodes == 1) return doubts;
+  if (cluster.by_sockets)
+    add_sockets(doubts, scenario);
+  else
+    add_lone_gpu(doubts, scenario);
   return doubts;
 }
 
@@ -181,6 +206,10 @@ std::string link_words(const Scenario& scenario, const SoftwareSpread& spread) {
       words += "; GPUs of a node at " + gigabytes(scenario.cluster) +
                ", not measured: the interval has " + gigabytes(doubt.slow) + " to " +
                gigabytes(doubt.fast) + " (--intra-bandwidth says yours)";
+    if (doubt.name == name_of(scenario, kLone))
+      words +=
+          "; a GPU alone on its node, which may reach a quarter of its NIC, not measured "
+          "(--nic-share says yours)";
     if (doubt.name != name_of(scenario, kSockets)) continue;
     const double taken = nic_rate(scenario.cluster);
     const auto gigabits = [&](double rate) {

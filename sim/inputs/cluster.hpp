@@ -134,7 +134,8 @@ struct Cluster : NodeProperties {
   /// Share of backward that is over before the first collective begins, where they overlap. FSDP's
   /// do not wait.
   double late_start = 0;
-  /// Messages as long as this, or longer, are sent only when the receiver was asked; 0: none is.
+  /// Messages to another node as long as this, or longer, are sent only when the receiver was
+  /// asked; 0: none is.
   Bytes eager_limit{};
   /// Rate at which a rank adds up what it received in an all-reduce, between rounds. 0: adding
   /// costs nothing.

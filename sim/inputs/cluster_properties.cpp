@@ -224,7 +224,8 @@ constexpr PropertyRow kProperties[] = {
         [](auto& c) -> auto& { return c.per_collective_latency; }),
     of_cluster<OrNone<Size>>(
         "eager_limit",
-        "size from which on MPI asks the receiver before it sends, like 64KiB; none: never",
+        "size from which on a receiver on another node is asked before it is sent to, like 64KiB; "
+        "none: never",
         kSoftware, [](auto& c) -> auto& { return c.eager_limit; }),
     of_cluster<Time>(
         "per_tensor_negotiation", "time to agree on a tensor before its collective, like 50us",

@@ -340,15 +340,13 @@ CollectiveSoftware software_of(const Cluster& cluster) {
           cluster.latency_factor * cluster.per_message_latency};
 }
 
-Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software) {
-  const bool asks_first = software.eager_limit.count > 0 && bytes >= software.eager_limit;
-  return asks_first ? one_way + 2 * (one_way - software.per_message) : one_way;
-}
-
 Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software,
                    const Protocol& protocol, bool same_node) {
+  const bool asks_first =
+      !same_node && software.eager_limit.count > 0 && bytes >= software.eager_limit;
+  const Seconds asking = asks_first ? 2 * (one_way - software.per_message) : Seconds{0};
   const Seconds step = same_node ? protocol.inside : protocol.between;
-  return protocol.stretch * std::max(Seconds{0}, latency_of(bytes, one_way, software) + step);
+  return protocol.stretch * std::max(Seconds{0}, one_way + asking + step);
 }
 
 Seconds begin_of(const std::vector<Phase>& phases, const CollectiveSoftware& software) {

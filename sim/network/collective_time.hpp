@@ -15,11 +15,10 @@ struct CollectiveSoftware {
   Seconds per_message{0};                // part of what an empty message takes
 };
 
-/// The latency of a message; an empty one takes `one_way`. From the eager limit on, the sender
-/// first asks and waits for the answer: one more round trip on the links, counted where the message
-/// arrives (MPI's rendezvous).
-Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software);
-/// The same with the protocol's part of a step.
+/// The latency of a message, with the protocol's part of a step; an empty one takes `one_way`
+/// beside that. Between nodes, from the eager limit on, the sender first asks and waits for the
+/// answer: one more round trip on the links, counted where the message arrives (rendezvous of MPI
+/// and libfabric). Inside a node nobody asks.
 Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software,
                    const Protocol& protocol, bool same_node);
 

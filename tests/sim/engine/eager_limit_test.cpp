@@ -1,4 +1,4 @@
-// MPI asks the receiver before it sends a long message: a round trip more. Four ranks, a node each,
+// MPI asks a receiver on another node before it sends a long message: a round trip more. Four ranks, a node each,
 // NICs of 1 MB/s and 10 ms, all-reduce a buffer as a ring: 6 rounds of a quarter of it.
 #include <catch2/catch.hpp>
 
@@ -38,6 +38,14 @@ TEST_CASE("A handshake costs the links' latency, not the software of a message",
   scenario.cluster.per_message_latency = Seconds{5e-3};
   // 6 x (10 + 5 + 20 + 1)
   CHECK(astray(scenario, 6 * 36.0) == kNobody);
+}
+
+TEST_CASE("Inside a node nobody asks", "[eager]") {
+  Scenario scenario = ring_of(4 * 1000);
+  scenario.cluster.nodes = 1;
+  scenario.cluster.gpus_per_node = 4;
+  scenario.cluster.intra = scenario.cluster.nic;
+  CHECK(astray(scenario, 6 * 11.0) == kNobody);
 }
 
 TEST_CASE("Without an eager limit nobody asks", "[eager]") {
