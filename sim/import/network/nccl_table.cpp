@@ -72,7 +72,8 @@ std::optional<NcclTimedRow> timed(const NcclTableRow& row, const NcclTableColumn
   for (const std::size_t place : columns.places) {
     const double time = at(place), algorithm = at(place + 1), bus = at(place + 2);
     if (!(time > 0) || !(algorithm >= 0) || !(bus >= 0)) continue;
-    if (columns.counts_wrong && at(place + 3) > 0) {
+    // A fraction is a rounding error, whose column no line named.
+    if (columns.counts_wrong && at(place + 3) >= 1) {
       why = "counts wrong results";
       return std::nullopt;
     }

@@ -365,6 +365,29 @@ class NcclTestsLog {
   std::optional<NcclTableRow> row_;  // whose rest has not come
 };
 
+/// Whether a line is a whole row: "1048576 262144 float sum -1 203.2 5.16 9.68 0". Tables are shown
+/// without their heads, too.
+bool is_row(std::string_view line) {
+  constexpr std::array<std::string_view, 7> kOperations = {"sum", "prod", "max",   "min",
+                                                           "avg", "none", "mulsum"};
+  constexpr std::size_t kLeastNumbers = 4;
+  const std::vector<std::string_view> words = words_of(without_prefix(line));
+  if (!begins_row(words) || words.size() < 4 + kLeastNumbers) return false;
+  NcclTableRow row;
+  take_numbers(row, std::span(words).subspan(4));
+  return row.numbers.size() >= kLeastNumbers &&
+         std::find(kOperations.begin(), kOperations.end(), words[3]) != kOperations.end();
+}
+
+bool has_row(std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (is_row(text.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_nccl_tests(std::string_view begin) {
@@ -372,7 +395,7 @@ bool is_nccl_tests(std::string_view begin) {
     return begin.find(words) != std::string_view::npos;
   };
   return (has("nThread") && has("minBytes")) || (has("algbw") && has("busbw")) ||
-         has("Collective test starting");
+         has("Collective test starting") || has_row(begin);
 }
 
 NetworkFacts read_nccl_tests(const TextFile& file, const SaidLayout& said) {

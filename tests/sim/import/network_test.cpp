@@ -216,6 +216,22 @@ TEST_CASE("a table without its ranks takes those that are said, if its bandwidth
   CHECK(facts_with(kBegin + ranks(2, 2) + kHeader + kMegabyte, 2, 1).points[0].gpus_per_node == 2);
 }
 
+TEST_CASE("a table is known by its rows alone, and a fraction counts no wrong results",
+          "[network]") {
+  CHECK(is_nccl_tests("some words\n" + kMegabyte));
+  CHECK(is_nccl_tests("[1,0]<stdout>:" + kMegabyte));
+  CHECK_FALSE(is_nccl_tests("1000000 250000 float sum -1\n"));
+  CHECK_FALSE(is_nccl_tests("1000000 250000 tensor layer 1 2 3 4 5\n"));
+  const std::string old =
+      "     1000000        250000   float     sum   100.0   10.00   15.00  1e-06    90.0   11.11   "
+      "16.67  1e-06\n";
+  const NetworkFacts facts =
+      read_nccl_tests({"all_reduce_perf.log", "NCCL version 2.6.4+cuda10.1\n" + old}, {2, 2});
+  REQUIRE(facts.points.size() == 1);
+  CHECK(facts.points[0].seconds.count() == Approx(100e-6));
+  CHECK(facts.points[0].library == "nccl-2.6.4");
+}
+
 TEST_CASE("what cannot be a measured time is left out, and said", "[network]") {
   const auto dropped = [](const std::string& log, const char* why) {
     CHECK_THROWS_WITH(facts_of(log), Contains(why));
