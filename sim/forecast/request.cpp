@@ -255,9 +255,11 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
       its != GpuGeneration::Unknown)
     cluster.gpu_generation = its;
   settle_links_inside(cluster, of_file, request);
-  const bool of_gpus = guesses_pcie(of_file) || names_gpu(cluster);
-  if (request.collective == "gloo" && of_gpus && !changes_everywhere(request, kIntraBandwidth))
+  if (request.collective == "gloo" && !changes_everywhere(request, kIntraBandwidth)) {
     take_loopback(cluster);
+    for (const ClusterProperty& property : request.changed)
+      if (property.name == "intra_latency") take_typed(cluster, property);
+  }
   if (!changes_everywhere(request, "nics_per_node"))
     cluster.nics_per_node = of_file.nics_near(cluster.gpus_per_node);
   require_possible(cluster);

@@ -150,6 +150,9 @@ constexpr RateInside kOnPcie5{BytesPerSecond{19e9}, 0.6};
 /// (platforms/proving-ground.csv). No other machine was measured: the deviation is a guess.
 constexpr RateInside kLoopback{BytesPerSecond{1.16e9}, 0.45};
 constexpr Seconds kLoopbackLatency{82e-6};
+/// No process copies more by a socket: a faster link is one of GPUs. A slower one may be Gloo's
+/// own.
+constexpr BytesPerSecond kMostOfLoopback{10e9};
 
 /// Slots of PCIe 4.0 and 5.0 as NCCL counts them, as kPcie3Slot is (src/graph/topo.cc).
 constexpr BytesPerSecond kPcie4Slot{24e9};
@@ -236,7 +239,8 @@ void take(Cluster& cluster, const RateInside& rate) {
 void take_rate_on_pcie(Cluster& cluster) { take(cluster, rate_of_machines(cluster)); }
 
 void take_loopback(Cluster& cluster) {
-  if (cluster.intra.bandwidth <= kLoopback.bandwidth) return;
+  const bool of_gpus = guesses_pcie(cluster) || cluster.intra.bandwidth >= kMostOfLoopback;
+  if (!of_gpus || !cluster.nodes_alike()) return;
   take(cluster, kLoopback);
   cluster.intra.latency = kLoopbackLatency;
 }

@@ -268,7 +268,8 @@ void take_guess_on_pcie(Cluster& cluster);
 void take_rate_on_pcie(Cluster& cluster);
 
 /// Gives the links inside nodes what Gloo reaches there: its ranks send over TCP through the host,
-/// whatever joins their GPUs.
+/// whatever joins their GPUs. A link below 10 GB/s that is no guess may be measured, and stays; so
+/// do those of nodes that differ.
 void take_loopback(Cluster& cluster);
 
 /// Takes peer-to-peer from the cluster: messages between GPUs of a node then go through the host's

@@ -47,8 +47,8 @@ std::span<const double> speeds_between(GpuGeneration gpu) {
 }
 
 /// Trees of two nodes count on the speed inside nodes. The search raises it from the one between
-/// them, a speed of its list after another, until it is twice as fast (src/graph/search.cc: pass 2
-/// of ncclTopoCompute).
+/// them, a speed of its list after another, until it is twice as fast or more
+/// (src/graph/search.cc: pass 2 of ncclTopoCompute).
 BytesPerSecond raised_in_trees(const NcclMachine& machine) {
   const std::span<const double> list = speeds_between(machine.gpu);
   BytesPerSecond raised = machine.between;

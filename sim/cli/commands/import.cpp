@@ -79,15 +79,16 @@ Flags import_flags() {
   flags.add("experts-per-token", "of a mixture of experts: how many a token uses");
   flags.add("image", "height x width of images, where an ONNX graph leaves them open: 224x224");
   flags.add("tick", "what times of a text workload count: 1ns (SimAI) or 1us (Chakra's converter)");
-  flags.add("gpus-per-node", "how the ranks lie on machines (default: in one, up to 8)");
+  flags.add("gpus-per-node",
+            "how the ranks lie on machines (default: in one, up to 8; of a table by OSU or "
+            "nccl-tests without a list of ranks, one on each)");
   flags.add(
       "cluster",
       "of training logs: the cluster that ran. Of measurements of a cluster: the cluster file "
       "that has its links and facts (default: derived from the measured times)");
   flags.add("nodes",
             "nodes where no file says them: of a collective's table by OSU, of nccl-tests' without "
-            "a list "
-            "of ranks, of a link's measurement, of nvidia-smi's matrix, of a training log");
+            "a list of ranks, of a link's measurement, of nvidia-smi's matrix, of a training log");
   return flags;
 }
 

@@ -28,6 +28,7 @@ void add(NetworkFacts& all, NetworkFacts one) {
   all.points.insert(all.points.end(), std::make_move_iterator(one.points.begin()),
                     std::make_move_iterator(one.points.end()));
   all.nodes = std::max(all.nodes, one.nodes);
+  all.layout_is_said = all.layout_is_said || one.layout_is_said;
   all.gpus_per_node = std::max(all.gpus_per_node, one.gpus_per_node);
   all.nics_per_node = std::max(all.nics_per_node, one.nics_per_node);
   if (all.device.empty()) all.device = one.device;

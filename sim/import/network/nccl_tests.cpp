@@ -61,6 +61,7 @@ class NcclRanks {
     int gpus = 0;  // a node, of one group
     int groups = 0;
     int all_nodes = 0, all_gpus = 0;  // a node, of all groups
+    bool is_said = false;             // by flags, not by the file
     std::string unusable{};           // why there is no such layout
 
     int ranks() const { return nodes * gpus; }
@@ -85,8 +86,8 @@ class NcclRanks {
     };
     if (groups_.empty())
       return unusable(
-          "because no lines '# Rank 0 ... on HOST device 0' say its ranks: --nodes N and "
-          "--gpus-per-node G do");
+          "because no lines '# Rank 0 ... on HOST device 0' say its ranks: say them by --nodes N "
+          "and --gpus-per-node G");
     found.groups = static_cast<int>(groups_.size());
     std::map<std::string, int> all;
     for (const auto& [group, hosts] : groups_) {
@@ -118,6 +119,7 @@ std::optional<NcclRanks::Layout> layout_of(const SaidLayout& said) {
   layout.nodes = layout.all_nodes = said.nodes.value_or(1);
   layout.gpus = layout.all_gpus = said.gpus_per_node.value_or(1);
   layout.groups = 1;
+  layout.is_said = true;
   const std::int64_t ranks = std::int64_t{layout.nodes} * layout.gpus;
   if (ranks < 2 || ranks > kMostRanks)
     throw UsageError("a collective of " + std::to_string(ranks) +
@@ -288,7 +290,7 @@ class NcclTestsLog {
   }
 
   /// The file's list, or what is said where it has none that can be. Bandwidths tell whether that
-  /// is right.
+  /// is right, but for a broadcast and the like, whose two are one.
   NcclRanks::Layout layout_of_table() const {
     NcclRanks::Layout listed = ranks_.layout();
     if (listed.unusable.empty() || listed.groups > 1) return listed;
@@ -338,11 +340,13 @@ class NcclTestsLog {
     for (const NcclTimedRow& row : rows)
       facts_.points.push_back({collective, layout.nodes, layout.gpus, Bytes{row.bytes},
                                nccl_.library(), Seconds{row.seconds}});
+    facts_.layout_is_said = facts_.layout_is_said || layout.is_said;
     facts_.nodes = std::max(facts_.nodes, layout.all_nodes);
     facts_.gpus_per_node = std::max(facts_.gpus_per_node, layout.all_gpus);
     facts_.notes.used.push_back(
         name() + ": " + collective + " on " + std::to_string(layout.nodes) + " x " +
-        std::to_string(layout.gpus) + " GPUs, " + std::to_string(rows.size()) + " sizes" +
+        std::to_string(layout.gpus) + " GPUs" + (layout.is_said ? ", as flags say" : "") + ", " +
+        std::to_string(rows.size()) + " sizes" +
         (layout.groups > 1 ? "; " + std::to_string(layout.groups) +
                                  " such groups of ranks ran at once, and shared the network"
                            : ""));

@@ -20,7 +20,8 @@ struct NetworkFacts {
   std::vector<CurvePoint> points;  // measured times of collectives
   int nodes = 0;                   // 0: not said
   int gpus_per_node = 0;
-  std::string device;  // of the GPUs
+  bool layout_is_said = false;  // by flags: the files list no ranks
+  std::string device;           // of the GPUs
   NetworkKind network_kind = NetworkKind::Unknown;
   std::optional<YesNo> nvlink_sharp{};
   NcclSettings nccl_settings{};
@@ -40,7 +41,7 @@ inline constexpr std::size_t kNetworkHead = std::size_t{1} << 16;
 // Each reader has a test of a file's beginning, and throws DataError for what it cannot read.
 
 bool is_nccl_tests(std::string_view begin);
-/// `said`: the ranks where the log lists none, or fewer.
+/// `said`: the ranks where the log lists none, or one.
 NetworkFacts read_nccl_tests(const TextFile& file, const SaidLayout& said = {});
 
 /// The file that nccl-tests' -J writes.

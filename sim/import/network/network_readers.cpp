@@ -276,9 +276,12 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   measured.curve = curve_of(facts.points);
   cluster.nodes = std::max(1, facts.nodes);
   cluster.gpus_per_node = std::max(1, facts.gpus_per_node);
-  sources["nodes"] = facts.nodes > 0 ? "the most in the imported files; change it by --nodes"
-                                     : "not known: change it by --nodes";
-  sources["gpus_per_node"] = facts.gpus_per_node > 0 ? kSaidByFiles : "not known";
+  sources["nodes"] = facts.layout_is_said ? "said by --nodes"
+                     : facts.nodes > 0    ? "the most in the imported files; change it by --nodes"
+                                          : "not known: change it by --nodes";
+  sources["gpus_per_node"] = facts.layout_is_said      ? "said by --gpus-per-node"
+                             : facts.gpus_per_node > 0 ? kSaidByFiles
+                                                       : "not known";
   cluster.nics_per_node = std::max(1, facts.nics_per_node);
   if (facts.nics_per_node > 0) sources["nics_per_node"] = kSaidByFiles;
   cluster.network_kind = facts.network_kind;

@@ -224,6 +224,7 @@ class OsuTable {
                        std::to_string(kMostRanks));
     facts_.nodes = nodes;
     facts_.gpus_per_node = gpus;
+    facts_.layout_is_said = true;
     facts_.points.push_back({std::string(test_->collective), nodes, gpus,
                              Bytes{bytes * (test_->of_a_rank ? ranks : 1)}, title_.library,
                              Seconds{microseconds * 1e-6}});

@@ -1,5 +1,6 @@
-// MPI asks a receiver on another node before it sends a long message: a round trip more. Four ranks, a node each,
-// NICs of 1 MB/s and 10 ms, all-reduce a buffer as a ring: 6 rounds of a quarter of it.
+// MPI asks a receiver on another node before it sends a long message: a round trip more. Four
+// ranks, a node each, NICs of 1 MB/s and 10 ms, all-reduce a buffer as a ring: 6 rounds of a
+// quarter of it.
 #include <catch2/catch.hpp>
 
 #include "tests/sim/engine/every_engine.hpp"

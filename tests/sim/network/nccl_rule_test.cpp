@@ -119,9 +119,9 @@ TEST_CASE("over sockets NCCL takes rings, LL for the small and Simple for the la
 }
 
 // Trees of two nodes count on the speed inside nodes. The search begins at the one between them and
-// ends at twice that: on 1 Gb/s .12 and .24, on 100 Gb/s 12 to 24. 12 GB/s of PCIe may end it
-// before.
-TEST_CASE("trees of two nodes count on twice the network's speed at most", "[nccl]") {
+// ends at twice that or more: on 1 Gb/s .12 and .24, on 2.5 Gb/s .24 and 1.2, the next of the list,
+// on 100 Gb/s 12 to 24. 12 GB/s of PCIe may end it before. Hopper's list has 40 after 30.
+TEST_CASE("trees of two nodes count on about twice the network's speed", "[nccl]") {
   const auto in_trees = [](double nic, double inside, GpuGeneration gpu) {
     Cluster cluster;
     cluster.gpu_generation = gpu;
@@ -134,6 +134,8 @@ TEST_CASE("trees of two nodes count on twice the network's speed at most", "[ncc
   CHECK(in_trees(94.15e9 / 8, 230e9, GpuGeneration::Ampere) == Approx(24));
   CHECK(in_trees(94.15e9 / 8, 230e9, GpuGeneration::Hopper) == Approx(24));
   CHECK(in_trees(94.15e9 / 8, 12e9, GpuGeneration::Ampere) == Approx(12));
+  CHECK(in_trees(2.35e9 / 8, 6.7e9, GpuGeneration::Ampere) == Approx(1.2));
+  CHECK(in_trees(17e9, 370e9, GpuGeneration::Hopper) == Approx(40));
 }
 
 // RTX A6000 on PCIe, two hosts by 1 Gb/s, NCCL 2.22.3 (WangJunWJJ/lowbit_comm): 125.8 MB in buckets
