@@ -153,12 +153,13 @@ void add_schedules(std::vector<Option>& options, const Request& asked, const Req
 /// are. Those of batch normalisation are small.
 void add_buffers(std::vector<Option>& options, const Request& asked, const Scenario& now) {
   constexpr double kLarge = 0.01;  // of the gradients
+  if (!now.broadcast_buffers) return;
   double buffers = 0;
   double gradients = 0;
   for (const Bytes bytes : now.model->buffers()) buffers += static_cast<double>(bytes.count);
   for (const GradientTensor& tensor : now.model->tensors)
     gradients += static_cast<double>(tensor.gradient_bytes().count);
-  if (!now.broadcast_buffers || buffers < kLarge * gradients) return;
+  if (buffers < kLarge * gradients) return;
   Option option{"broadcast_buffers=False", Change::Schedule, asked};
   option.request.broadcast_buffers = false;
   option.flags = {{"broadcast-buffers", "no"}};

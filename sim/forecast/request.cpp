@@ -207,6 +207,13 @@ void take_typed(Cluster& cluster, const ClusterProperty& property) {
   if (property.name == kIntraBandwidth) drop_deviation(cluster, kIntraBandwidth);
 }
 
+/// Sets the numbers of links inside nodes that somebody typed, whatever stands there now.
+void take_typed_links(Cluster& cluster, const Request& request) {
+  for (const ClusterProperty& property : request.changed)
+    if (property.name == kIntraBandwidth || property.name == "intra_latency")
+      take_typed(cluster, property);
+}
+
 /// The links inside nodes that the changes leave. A guess becomes what machines with such GPUs
 /// reach. Where the changes end peer-to-peer, GPUs send through the host's memory. Numbers that
 /// somebody types hold.
@@ -230,9 +237,7 @@ void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request
   if (has_peer_to_peer(on_its_link)) return;
   on_its_link.nccl_settings = cluster.nccl_settings;
   send_through_host(on_its_link);
-  for (const ClusterProperty& property : request.changed)
-    if (property.name == kIntraBandwidth || property.name == "intra_latency")
-      take_typed(on_its_link, property);
+  take_typed_links(on_its_link, request);
   cluster = std::move(on_its_link);
 }
 
@@ -257,8 +262,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   settle_links_inside(cluster, of_file, request);
   if (request.collective == "gloo" && !changes_everywhere(request, kIntraBandwidth)) {
     take_loopback(cluster);
-    for (const ClusterProperty& property : request.changed)
-      if (property.name == "intra_latency") take_typed(cluster, property);
+    take_typed_links(cluster, request);
   }
   if (!changes_everywhere(request, "nics_per_node"))
     cluster.nics_per_node = of_file.nics_near(cluster.gpus_per_node);

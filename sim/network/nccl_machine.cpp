@@ -162,7 +162,7 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
           ? machine.between
           : std::max(machine.between,
                      BytesPerSecond{1e9 * largest_within(speeds, inside / machine.channels)});
-  machine.in_trees = raised_in_trees(machine);
+  if (nodes == 2) machine.in_trees = raised_in_trees(machine);
   return machine;
 }
 

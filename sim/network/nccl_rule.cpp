@@ -121,7 +121,7 @@ double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes b
   const std::size_t gpu = row(machine.gpu);
   const std::size_t nodes = column(machine.nodes);
   // NCCL chooses by what its search counts on. Bytes take what the links carry.
-  const bool counted = limits == Limits::Both && machine.nodes == 2 && machine.in_trees.value > 0;
+  const bool counted = limits == Limits::Both && machine.in_trees.value > 0;
   const double links = counted ? bus_of(machine, machine.in_trees) : bus_of(machine);
   double bus = at_most(.92 * of_links(links, limits),
                        machine.channels_laid() * kTreeOfChannel[gpu][nodes], limits);

@@ -55,7 +55,7 @@ struct NcclMachine {
   int times_laid = 1;         // 2: each is laid twice, at half the speed (ncclTopoDupChannels)
   BytesPerSecond inside{};    // of a channel, inside a node
   BytesPerSecond between{};   // of a channel, between nodes
-  BytesPerSecond in_trees{};  // inside a node, in trees of two nodes; 0: as `inside`
+  BytesPerSecond in_trees{};  // inside a node, in trees of two nodes; 0: no search
   Seconds plugin_latency{0};
   bool nvlink = true;        // else PCIe inside nodes
   bool ll128 = true;         // LL128 needs stores of 128 bytes to arrive whole: not through a host

@@ -115,15 +115,12 @@ class NcclRanks {
 /// The layout that somebody says. People show tables without the list of ranks, or cut that.
 std::optional<NcclRanks::Layout> layout_of(const SaidLayout& said) {
   if (!said.nodes && !said.gpus_per_node) return std::nullopt;
+  const SaidRanks ranks(said);
   NcclRanks::Layout layout;
-  layout.nodes = layout.all_nodes = said.nodes.value_or(1);
-  layout.gpus = layout.all_gpus = said.gpus_per_node.value_or(1);
+  layout.nodes = layout.all_nodes = ranks.nodes;
+  layout.gpus = layout.all_gpus = ranks.gpus;
   layout.groups = 1;
   layout.is_said = true;
-  const std::int64_t ranks = std::int64_t{layout.nodes} * layout.gpus;
-  if (ranks < 2 || ranks > kMostRanks)
-    throw UsageError("a collective of " + std::to_string(ranks) +
-                     " ranks: --nodes and --gpus-per-node say 2 to " + std::to_string(kMostRanks));
   return layout;
 }
 

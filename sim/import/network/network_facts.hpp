@@ -55,6 +55,15 @@ NetworkFacts read_osu(const TextFile& file, const SaidLayout& said);
 bool is_iperf3(std::string_view begin);
 NetworkFacts read_iperf3(const TextFile& file);
 
+/// The ranks of a collective as flags say them, one a node where nothing else is said. Throws
+/// UsageError for fewer than two and more than kMostRanks.
+struct SaidRanks {
+  explicit SaidRanks(const SaidLayout& said);
+  int nodes = 1;
+  int gpus = 1;  // a node
+  int all() const { return nodes * gpus; }
+};
+
 /// The matrix of `nvidia-smi topo -m`.
 bool is_gpu_topology(std::string_view begin);
 NetworkFacts read_gpu_topology(const TextFile& file);

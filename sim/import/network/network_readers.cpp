@@ -22,6 +22,14 @@ std::string noted_name(const TextFile& file) {
   return shortened(clean_text(one_line(file.path.filename().string())), 60);
 }
 
+SaidRanks::SaidRanks(const SaidLayout& said)
+    : nodes(said.nodes.value_or(1)), gpus(said.gpus_per_node.value_or(1)) {
+  const std::int64_t ranks = std::int64_t{nodes} * gpus;
+  if (ranks < 2 || ranks > kMostRanks)
+    throw UsageError("a collective of " + std::to_string(ranks) +
+                     " ranks: --nodes and --gpus-per-node say 2 to " + std::to_string(kMostRanks));
+}
+
 namespace import_readers {
 namespace {
 

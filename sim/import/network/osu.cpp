@@ -215,18 +215,12 @@ class OsuTable {
       throw UsageError(noted_name(file_) +
                        " does not say which ranks took part: --nodes N, and --gpus-per-node G for "
                        "ranks a node (default: 1)");
-    const int nodes = *said_.nodes;
-    const int gpus = said_.gpus_per_node.value_or(1);
-    const std::int64_t ranks = std::int64_t{nodes} * gpus;
-    if (ranks < 2 || ranks > kMostRanks)
-      throw UsageError("a collective of " + std::to_string(ranks) +
-                       " ranks: --nodes and --gpus-per-node say 2 to " +
-                       std::to_string(kMostRanks));
-    facts_.nodes = nodes;
-    facts_.gpus_per_node = gpus;
+    const SaidRanks ranks(said_);
+    facts_.nodes = ranks.nodes;
+    facts_.gpus_per_node = ranks.gpus;
     facts_.layout_is_said = true;
-    facts_.points.push_back({std::string(test_->collective), nodes, gpus,
-                             Bytes{bytes * (test_->of_a_rank ? ranks : 1)}, title_.library,
+    facts_.points.push_back({std::string(test_->collective), ranks.nodes, ranks.gpus,
+                             Bytes{bytes * (test_->of_a_rank ? ranks.all() : 1)}, title_.library,
                              Seconds{microseconds * 1e-6}});
   }
 

@@ -35,6 +35,20 @@ std::vector<Option> options_on(const std::string& cluster, const Changes& change
   return options_of(request, today, make_scenario(today, files), compressors, files);
 }
 
+/// ResNet-50 on DGX-1, as its software runs it.
+struct Today {
+  DataFiles files{GRADCAST_SOURCE_DIR};
+  Request asked = [] {
+    Request request;
+    request.model = "resnet-50";
+    request.cluster = "dgx-1-v100";
+    request.today = true;
+    return request;
+  }();
+  Request today = with_defaults(asked, files);
+  Scenario now = make_scenario(today, files);
+};
+
 /// Flags of all options that are none of the refused: "nodes 8; nodes 2; ...".
 std::vector<std::string> flags_of(const std::vector<Option>& options) {
   std::vector<std::string> all;
@@ -93,15 +107,10 @@ TEST_CASE("a run that looks for unused parameters may stop to", "[decide]") {
 // ResNet-50 has 102,228,128 bytes of gradients, and 0.4 MB of statistics. A table of 1 % would be
 // 1,022,282 bytes.
 TEST_CASE("a run whose DDP broadcasts large buffers may stop to", "[decide]") {
-  DataFiles files(GRADCAST_SOURCE_DIR);
-  Request request;
-  request.model = "resnet-50";
-  request.cluster = "dgx-1-v100";
-  request.today = true;
-  const Request today = with_defaults(request, files);
-  Scenario now = make_scenario(today, files);
+  Today run;
+  Scenario& now = run.now;
   const auto without_buffers = [&] {
-    return refusal(options_of(request, today, now, {}, files), "broadcast_buffers=False");
+    return refusal(options_of(run.asked, run.today, now, {}, run.files), "broadcast_buffers=False");
   };
   CHECK(without_buffers() == "not among the options");
   std::vector<GradientTensor>& tensors = now.model.change().tensors;
@@ -116,17 +125,12 @@ TEST_CASE("a run whose DDP broadcasts large buffers may stop to", "[decide]") {
 
 TEST_CASE("a compute time that was asked for grows with the batch, but for the update",
           "[decide]") {
-  DataFiles files(GRADCAST_SOURCE_DIR);
-  Request request;
-  request.model = "resnet-50";
-  request.cluster = "dgx-1-v100";
-  request.today = true;
-  const Request today = with_defaults(request, files);
-  Scenario now = make_scenario(today, files);
+  Today run;
+  Scenario& now = run.now;
   IterationTrace trace = *now.trace;
   trace.update = Seconds{0.02};
   now.trace = std::move(trace);
-  Option option{"batch x 2", Change::Batch, request};
+  Option option{"batch x 2", Change::Batch, run.asked};
   option.request.compute = Seconds{0.12};
   set_batch(option, 2 * now.batch(), now);
   CHECK(option.request.compute->count() == Approx(0.22));  // 0.02 s + 2 x 0.1 s
