@@ -67,7 +67,8 @@ void add_breakeven_flags(Flags& flags) {
             "what to vary: nic-bandwidth, nodes, density or kernel-cost (times the costs')");
   flags.add("against",
             "what it is to pay against: best (the fastest dense run: merged, ddp or layer, "
-            "overlapped; the stack's own too), same (dense by the compressor's own schedule), or "
+            "overlapped; the stack's own too; a compressor takes its fastest likewise where no "
+            "schedule is named), same (dense by the compressor's own schedule), or "
             "another compressor",
             to_text(Against::Best));
   flags.add("from",

@@ -24,6 +24,15 @@ std::vector<Asked> by_schedules(const Asked& asked, const std::vector<Schedule>&
   return all;
 }
 
+bool against_best(const BreakEvenAsked& asked) {
+  return asked.dense == Against::Best && asked.against_dense();
+}
+
+/// True if nobody named a schedule: a compressor then may take the fastest, as dense does.
+bool is_open(const Request& request) {
+  return request.today && !request.fusion_given && !request.overlap_given;
+}
+
 }  // namespace
 
 std::vector<Asked> Contestant::physics() const {
@@ -38,15 +47,15 @@ std::vector<Asked> Contestant::fitted() const {
 Contestant opponent_of(const BreakEvenAsked& asked, DataFiles& files) {
   const Request request = with_compressor(asked.request, asked.against, true);
   Contestant opponent = contestant_of(request, asked, files);
-  if (asked.dense == Against::Best && asked.against_dense())
-    opponent.schedules = schedules_of(request, opponent.estimates, files);
+  if (against_best(asked)) opponent.schedules = schedules_of(request, opponent.estimates, files);
   return opponent;
 }
 
 Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, DataFiles& files) {
   Contestant contestant{request.compressor, estimates_of(request, asked.software, files)};
-  contestant.schedules = request.best_schedule ? schedules_of(request, contestant.estimates, files)
-                                               : std::vector<Schedule>{schedule_of(request)};
+  contestant.schedules = request.best_schedule || (against_best(asked) && is_open(request))
+                             ? schedules_of(request, contestant.estimates, files)
+                             : std::vector<Schedule>{schedule_of(request)};
   const Scenario physics = make_scenario(contestant.estimates.physics, files);
   require_costs(physics);
   contestant.costs_guessed = physics.compresses() && physics.costs->guessed_for_cpu;

@@ -154,6 +154,9 @@ WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation&
   if (weighed.interval) {
     weighed.interval->low *= work;
     weighed.interval->high *= work;
+    // How much hosts reach of a faster network is doubted, but they reach no less of it.
+    if (weighed.option.change == Change::Network)
+      weighed.interval->low = std::max(weighed.interval->low, std::min(1.0, weighed.speedup));
   }
   Verdict& verdict = weighed.verdict;
   verdict.speedup = weighed.interval;

@@ -67,10 +67,18 @@ std::vector<Outcome> outcomes_of(const Scenario& scenario) {
   return {Outcome::Scattered, Outcome::AllGathered};
 }
 
-/// True if all of the run's collectives take times that were measured on the cluster.
+bool has_links_of(const Cluster& cluster, const Cluster& other) {
+  return cluster.nic.bandwidth == other.nic.bandwidth &&
+         cluster.intra.bandwidth == other.intra.bandwidth &&
+         cluster.nics_per_node == other.nics_per_node;
+}
+
+/// True if all of the run's collectives take times that were measured on the cluster, whose links
+/// are those that they were measured on.
 bool takes_measured(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
-  if (cluster.measured == nullptr) return false;
+  if (cluster.measured == nullptr || !has_links_of(cluster, cluster.measured->described))
+    return false;
   const MeasuredTimes times(cluster, scenario.nccl, scenario.library);
   const std::vector<Outcome> outcomes = outcomes_of(scenario);
   return !outcomes.empty() && std::ranges::all_of(outcomes, [&](Outcome outcome) {

@@ -68,27 +68,26 @@ const Gpu& usual_gpu(GpuGeneration generation) {
                        [&](const Gpu& each) { return each.generation == generation; });
 }
 
-/// The cluster's GPU's speed over the trace's: the ratio of memory bandwidths of the two
-/// generations, on which most of a network's time depends. GPUs of one generation with the same
-/// arithmetic take the same time (an A100 of 40 or 80 GB, an H200 and an H100), and others what the
-/// scarcer of memory and arithmetic allows.
-double times_as_fast(const Cluster& cluster, const Gpu& traced, const DataFiles& files) {
-  DataFiles others = files.beside();  // the answer names the factor, and not this file
-  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
-  const auto device = [&](const Gpu& gpu) -> const Device& {
-    return device_named(*devices, std::string(gpu.device));
-  };
-  const auto memory = [](const Device& one, const Device& other) {
-    return one.memory_bandwidth.value / other.memory_bandwidth.value;
-  };
-  const Device& own = gpu_of(cluster, *devices);
-  const Device& usual = device(usual_gpu(gpu_generation_of(cluster)));
-  double within = memory(own, usual);
-  if (own.fp16 && usual.fp16) {
-    const double arithmetic = own.fp16->value / usual.fp16->value;
-    within = arithmetic == 1 ? 1 : std::min(within, arithmetic);
-  }
-  return within * memory(usual, device(traced));
+/// The rate of arithmetic that a network has on tensor cores, if there are any; 0: not known.
+/// `single`: of one that is trained in fp32.
+double arithmetic_of(const Device& device, bool single) {
+  const std::optional<FlopsPerSecond> rate = !single       ? device.fp16
+                                             : device.tf32 ? device.tf32
+                                                           : device.fp32;
+  return rate ? rate->value : 0;
+}
+
+/// A GPU's speed over that of the trace's. Most of a network's time depends on the memory's
+/// bandwidth, and none is shorter than its arithmetic: what the scarcer of the two allows. GPUs of
+/// one generation with the same arithmetic take the same time (an A100 of 40 or 80 GB, an H200 and
+/// an H100). The traces of V100 are of networks in fp32.
+double times_as_fast(const Device& own, const Device& usual, const Device& traced, bool single) {
+  const Device& rated =
+      own.fp16 && usual.fp16 && own.fp16->value == usual.fp16->value ? usual : own;
+  const double memory = rated.memory_bandwidth.value / traced.memory_bandwidth.value;
+  const double mine = arithmetic_of(rated, single);
+  const double its = arithmetic_of(traced, single);
+  return mine > 0 && its > 0 ? std::min(memory, mine / its) : memory;
 }
 
 /// True if the cluster's file says what its software costs, or is SimGrid's.
@@ -102,25 +101,38 @@ bool changes(const Request& request, std::string_view property) {
   });
 }
 
-/// The trace of the cluster's GPUs; else that of the nearest generation, scaled.
+/// How far two GPUs' memory and arithmetic lie apart, in logarithms.
+double apart(const Device& one, const Device& other) {
+  const auto between = [](double a, double b) { return std::abs(std::log(a / b)); };
+  const double arithmetic = arithmetic_of(one, false) > 0 && arithmetic_of(other, false) > 0
+                                ? between(arithmetic_of(one, false), arithmetic_of(other, false))
+                                : 0;
+  return between(one.memory_bandwidth.value, other.memory_bandwidth.value) + arithmetic;
+}
+
+/// The trace of the cluster's GPUs; else that of the nearest, scaled. A trace of the own generation
+/// comes first, and those of GPUs without today's arithmetic last.
 void choose_trace(Request& request, const Cluster& cluster, const DataFiles& files) {
-  const GpuGeneration own = gpu_generation_of(cluster);
-  std::array<Gpu, kGpus.size()> nearest = kGpus;
-  // An AMD GPU's nearest is NVIDIA's of its time.
-  const GpuGeneration like = own == GpuGeneration::Cdna2   ? GpuGeneration::Ampere
-                             : own == GpuGeneration::Cdna3 ? GpuGeneration::Hopper
-                             : own == GpuGeneration::Cdna4 ? GpuGeneration::Blackwell
-                                                           : own;
-  const auto distance = [&](const Gpu& gpu) {
-    return std::abs(static_cast<int>(gpu.generation) - static_cast<int>(like));
+  DataFiles others = files.beside();  // the answer names the factor, and not this file
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const auto device = [&](const Gpu& gpu) -> const Device& {
+    return device_named(*devices, std::string(gpu.device));
   };
+  const GpuGeneration generation = gpu_generation_of(cluster);
+  const Device& own = gpu_of(cluster, *devices);
+  const auto rank = [&](const Gpu& gpu) {
+    const bool old = gpu.generation == GpuGeneration::Volta;
+    return std::pair(gpu.generation == generation ? 0 : old ? 2 : 1, apart(own, device(gpu)));
+  };
+  std::array<Gpu, kGpus.size()> nearest = kGpus;
   std::stable_sort(nearest.begin(), nearest.end(),
-                   [&](const Gpu& a, const Gpu& b) { return distance(a) < distance(b); });
+                   [&](const Gpu& a, const Gpu& b) { return rank(a) < rank(b); });
   for (const Gpu& gpu : nearest) {
     if (gpu.trace.empty() || !files.has(kIterationTraces, request.trace_of(gpu.trace))) continue;
     request.trace = request.trace_of(gpu.trace);
-    const double speed = times_as_fast(cluster, gpu, files);
-    if (gpu.generation == own && speed == 1) return;
+    const double speed = times_as_fast(own, device(usual_gpu(generation)), device(gpu),
+                                       gpu.generation == GpuGeneration::Volta);
+    if (gpu.generation == generation && speed == 1) return;
     request.others_trace = true;
     if (request.compute || changes(request, "compute_speed")) return;
     request.changed.push_back({"compute_speed", number_to_text(rounded_to(3, speed))});
@@ -305,6 +317,17 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
   return with_usual_costs(std::move(request), files);
 }
 
+namespace {
+
+/// " for a v100, as no file names the GPUs (--gpu)"; "" where one does.
+std::string unnamed_gpu(const Cluster& cluster) {
+  if (!cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown) return "";
+  return " for a " + std::string(usual_gpu(gpu_generation_of(cluster)).device) +
+         ", as nothing names the GPUs (--gpu does)";
+}
+
+}  // namespace
+
 std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
@@ -339,9 +362,10 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
              " (" + cluster.measured->file + ")";
   }
   if (request.speed_derived)
-    words +=
-        "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
-        " times the speed (derived: memory bandwidths; --compute-seconds takes a measured time)";
+    words += "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
+             " times the speed" + unnamed_gpu(cluster) +
+             " (" + (scenario.carried_from_fp32() ? "they are of fp32; " : "") +
+             "derived: memory and arithmetic; --compute-seconds takes a measured time)";
   const bool timed = cluster.measured != nullptr && scenario.payload.count > 0;
   const bool learned = scenario.stack != nullptr && scenario.stack->factor;
   if (is_amd(gpu_generation_of(cluster)) && scenario.stack != nullptr && !timed && !learned)

@@ -447,7 +447,7 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
     for (const std::string& name : files.names(kIterationTraces))
       if (name.starts_with(begin)) own += (own.empty() ? " (there is " : ", ") + name;
     throw ValueError("no trace of model '" + request.model + "' is named, and none has the name '" +
-                     request.trace_name() +
+                     request.trace_of("<gpu>") +
                      "': name a file (--trace; of measured runs the column 'trace')" + own +
                      (own.empty() ? "; `gradcast import` writes one" : ")"));
   }

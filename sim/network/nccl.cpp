@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "sim/network/nccl_walk.hpp"
 
@@ -24,6 +25,18 @@ constexpr Seconds kInsideHeld{5.7e-6};
 double nvls_share(GpuGeneration gpu) { return gpu == GpuGeneration::Blackwell ? .74 : .85; }
 /// A tree of switches reaches 5/6 of what its network does (src/graph/tuning.cc).
 constexpr double kNvlsTreeShare = 5. / 6;
+/// Its switches inside nodes are no faster than that of one node.
+double nvls_tree_share(GpuGeneration gpu) { return std::min(kNvlsTreeShare, nvls_share(gpu)); }
+
+/// Time of bytes that leave a node in an NVLink switch's tree, over their time on all its NICs.
+/// Trees leave a rack of 72 B200 at 434 GB/s, whatever its 72 NICs carry: an eighth. All-reduces
+/// over two and twenty racks (coreweave/nccl-tests, README) take 0.9 and 4.6 ms, and so long a
+/// byte. Rings of other racks reach 690 GB/s. NCCL's search of heads may say why: it is not
+/// followed there.
+double rack_time(const NcclMachine& machine) {
+  constexpr double kOfNics = 1. / 8;
+  return machine.gpus_per_node > kMostOfHost ? 1 / kOfNics : 1;
+}
 
 /// All channels pass each GPU's links.
 double carried_to_nics(const Cluster& cluster, const NcclMachine& machine) {
@@ -105,24 +118,45 @@ Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes)
   return {std::llround(channels * std::min(chunk, of_channel))};
 }
 
-/// The chunks of an NVLink switch's tree together (src/enqueue.cc: calcCollChunking). Each of its
-/// channels has a chunk on the way for each GPU of a node.
-Bytes nvls_tree_piece(const NcclMachine& machine, Bytes bytes) {
+/// The chunks of all channels of an NVLink switch together: each has one on the way for each head.
+double nvls_at_once(const NcclMachine& machine) {
   const int channels = machine.gpu == GpuGeneration::Blackwell ? 32 : 16;  // src/transport/nvls.cc
-  const double at_once = channels * machine.gpus_per_node;
+  return channels * std::min(machine.gpus_per_node, kMostHeads);
+}
+
+struct ChunkLimit {
+  int chunks;  // of fewer than so many each
+  int most;    // a chunk is no longer than this, in bytes
+};
+
+Bytes piece_of_chunks(double at_once, double chunk, std::span<const ChunkLimit> limits,
+                      Bytes bytes) {
   const double whole = static_cast<double>(bytes.count);
+  for (const auto& [chunks, most] : limits)
+    if (whole < chunks * at_once * chunk) chunk = std::min<double>(chunk, most);
+  return {std::llround(std::min(at_once * chunk, whole))};
+}
+
+/// The piece of an NVLink switch on one node (src/enqueue.cc: calcCollChunking).
+Bytes nvls_piece(const NcclMachine& machine, Bytes bytes) {
+  constexpr ChunkLimit kLimits[] = {{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}};
+  return piece_of_chunks(nvls_at_once(machine),
+                         static_cast<double>(machine.settings.nvls_chunk.count), kLimits, bytes);
+}
+
+/// GPUs agree on each piece that a node's switch adds up. Eight H100 and eight B200 take so long
+/// for it beside its bytes, in logs of two owners each: llmb-h100, hgx-h100-n1 and orcd-b200 of
+/// traces/measured-nccl-*.csv, and Vultr's, which no file has.
+constexpr Seconds kNvlsPiece{2e-6};
+
+/// The piece of an NVLink switch's tree (src/enqueue.cc: calcCollChunking).
+Bytes nvls_tree_piece(const NcclMachine& machine, Bytes bytes) {
+  constexpr ChunkLimit kLimits[] = {{32, 256 << 10}, {16, 128 << 10}, {4, 64 << 10}, {1, 32 << 10}};
   const Bytes of_switch = machine.settings.nvls_chunk;
   Bytes of_tree = machine.settings.nvls_tree_chunk;
   if (of_tree.count == 0) of_tree = machine.nodes >= 4 ? Bytes{64 << 10} : of_switch;
-  double chunk = static_cast<double>(std::min(of_switch, of_tree).count);
-  const auto limit = [&](int chunks, int most) {
-    if (whole < chunks * at_once * chunk) chunk = std::min<double>(chunk, most);
-  };
-  limit(32, 256 << 10);
-  limit(16, 128 << 10);
-  limit(4, 64 << 10);
-  limit(1, 32 << 10);
-  return {std::llround(std::min(at_once * chunk, whole))};
+  return piece_of_chunks(nvls_at_once(machine),
+                         static_cast<double>(std::min(of_switch, of_tree).count), kLimits, bytes);
 }
 
 /// The last step of a ring copies what has arrived, and sends nothing: a GPU's channels wait for
@@ -156,14 +190,16 @@ struct LinkTimes {
 /// less than the nominal rate is reached, or where the environment makes the pieces larger. RCCL's
 /// bandwidths were set to make choices: its bytes take what they and their flags take on the links.
 LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
-                     const NcclEstimate& estimate, Outcome outcome, double reached, double walked) {
+                     const NcclEstimate& estimate, Outcome outcome, double reached, double walked,
+                     double of_agreeing) {
   const double flags = streams::flags_of(to_text(estimate.protocol));
   if (machine.rccl != nullptr) return {flags};
   switch (estimate.algorithm) {
     case NcclAlgorithm::Nvls:
-      return {1 / nvls_share(machine.gpu)};
+      return {(1 + of_agreeing) / nvls_share(machine.gpu)};
     case NcclAlgorithm::NvlsTree:
-      return {machine.nodes == 2 ? 1 : 1 / kNvlsTreeShare, 1 / kNvlsTreeShare};
+      return {std::max(machine.nodes == 2 ? 1 : 1 / kNvlsTreeShare, rack_time(machine)),
+              1 / nvls_tree_share(machine.gpu)};
     case NcclAlgorithm::CollNetDirect:
     case NcclAlgorithm::CollNetChain:
       return {collnet_link_time(machine, estimate, outcome)};
@@ -219,6 +255,11 @@ double channels_time(const Cluster& cluster, const NcclMachine& machine, Bytes b
 
 Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, latency - held); }
 
+/// A first piece is copied to the buffers of an NVLink switch before it is added up, and the last
+/// sums are copied from there: each takes a piece's time. NCCL's latencies were timed on small
+/// buffers, and hold some of it.
+Seconds into_switch(Seconds of_piece) { return above(of_piece, Seconds{10e-6}); }
+
 /// The part of a ring's bytes that goes while ranks wait for late ones: a guess. 1, 2 and 4 GiB on
 /// 1024 GPUs (below) say more, all-gathers of 80 GPUs less.
 constexpr double kGoesMeanwhile = .5;
@@ -261,7 +302,11 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   protocol.name = to_text(estimate.protocol);
   const double reached = reached_of(cluster, machine);
   double walked = 0;
-  Seconds of_chunk{0};  // what chunks take from GPU to GPU inside a node, all channels at once
+  double of_agreeing = 0;  // share that it adds to the time of bytes
+  Seconds of_chunk{0};     // what chunks take from GPU to GPU inside a node, all channels at once
+  const bool is_tree = estimate.algorithm == NcclAlgorithm::NvlsTree;
+  const bool by_switch =
+      is_tree || (estimate.algorithm == NcclAlgorithm::Nvls && machine.nodes == 1);
   const bool large = keeps_chunks_large(machine, estimate.protocol);
   if (estimate.algorithm == NcclAlgorithm::Tree && (reached < 1 || large)) {
     protocol.piece = tree_piece(machine, estimate.protocol, bytes);
@@ -273,9 +318,18 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
                           link_bandwidth(cluster, machine, estimate, outcome);
     walked = (between + inside) / static_cast<double>(std::max<std::int64_t>(1, bytes.count));
   }
-  if (estimate.algorithm == NcclAlgorithm::NvlsTree)
-    protocol.piece = nvls_tree_piece(machine, bytes);
-  const LinkTimes times = link_times(cluster, machine, estimate, outcome, reached, walked);
+  if (by_switch && bytes.count > 0) {
+    const Bytes piece = is_tree ? nvls_tree_piece(machine, bytes) : nvls_piece(machine, bytes);
+    const double share = is_tree ? nvls_tree_share(machine.gpu) : nvls_share(machine.gpu);
+    const Seconds of_piece = piece / BytesPerSecond{share * cluster.intra.bandwidth.value};
+    of_chunk = (is_tree ? 1 : 2) * into_switch(of_piece);  // a tree walks there and back
+    if (is_tree)
+      protocol.piece = {std::llround(static_cast<double>(piece.count) * rack_time(machine))};
+    else
+      of_agreeing = kNvlsPiece / of_piece;
+  }
+  const LinkTimes times =
+      link_times(cluster, machine, estimate, outcome, reached, walked, of_agreeing);
   protocol.link_time = times.between;
   protocol.link_time_inside = times.inside;
   if (estimate.algorithm == NcclAlgorithm::P2p)

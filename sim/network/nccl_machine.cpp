@@ -156,6 +156,10 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   const double nics_of_channel = std::max(1.0, double(machine.nics) / machine.channels);
   machine.between =
       nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
+  // A rack's NICs are more than its GPUs' links can fill.
+  if (gpus_per_node > kMostOfHost)
+    machine.channels =
+        std::clamp(static_cast<int>(1e9 * inside / machine.between.value), 1, machine.channels);
   machine.times_laid = times_laid(machine);
   machine.inside =
       gpus_per_node == 1

@@ -312,6 +312,7 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
       if (machine.nodes > 1 &&
           !(machine.collnet && outcome == Outcome::AllReduced && since(machine.version, 18)))
         return false;
+      if (outcome != Outcome::AllReduced && machine.gpus_per_node > kMostHeads) return false;
       return machine.nvls && protocol == NcclProtocol::Simple && outcome != Outcome::Broadcast &&
              machine.gpus_per_node > 2 && since(machine.version, 17);
     case NcclAlgorithm::NvlsTree:

@@ -164,6 +164,13 @@ struct Scenario : RunChoices {
   std::shared_ptr<const Stack> population;
   std::shared_ptr<const Stack> population_by_mpi;
 
+  /// True if the times are a V100's in fp32, carried over to a GPU whose networks run in other
+  /// types.
+  bool carried_from_fp32() const {
+    return speed_derived && generation_named(trace->device) == GpuGeneration::Volta &&
+           gpu_generation_of(cluster) != GpuGeneration::Volta;
+  }
+
   /// Images a GPU, and what one GPU alone takes: of the whole iteration.
   int batch() const { return trace->batch * accumulation; }
   Seconds compute() const { return trace->iteration(accumulation); }

@@ -127,15 +127,21 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
   const bool bandwidth = !large.empty() && !measured.sources.contains(of + "_bandwidth");
   const bool latency = !small.empty() && !measured.sources.contains(of + "_latency");
   constexpr double kLeastLatency = 1e-7, kMostLatency = 1e-1;
-  const Seconds usual = link.latency;
+  constexpr double kMostBandwidth = 4e12, kNothing = 0.99;
+  const Link usual = link;
   // A latency takes part in large sizes' times too, and a bandwidth in those of small ones.
   bool least = false;
   for (int round = 0; round < 2; ++round) {
     if (bandwidth) {
-      const double met = meeting(cluster, large, 1e6, 4e12, false,
+      const double met = meeting(cluster, large, 1e6, kMostBandwidth, false,
                                  [&](double value) { link.bandwidth.value = value; });
       const double its = bounded(cluster, large, carrying, link);
       least = its < met;
+      // Without a bound on either side the times say nothing of this link.
+      if (met > kNothing * kMostBandwidth && !least) {
+        link = usual;
+        return;
+      }
       link.bandwidth.value = rounded_to(4, its);
     }
     if (latency)
@@ -151,7 +157,7 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
   if (!latency) return;
   // NCCL's steps have a latency of their own, up to which a link's changes nothing.
   const bool none = link.latency.count() < 1.1 * kLeastLatency;
-  if (none) link.latency = usual;
+  if (none) link.latency = usual.latency;
   drop_deviation(cluster, of + "_latency");
   measured.sources[of + "_latency"] =
       none ? "a ring step in NCCL's own model: measured times of up to 64 KiB are no longer than "
@@ -183,9 +189,17 @@ void raise_inside(ImportedCluster& measured) {
   if (cluster.gpus_per_node == 1 || measured.sources.contains("intra_bandwidth")) return;
   const double passing = bytes_of_ring(measured, true, cluster.nvlink_sharp == YesNo::Yes);
   if (passing <= cluster.intra.bandwidth.value) return;
-  cluster.intra.bandwidth.value = rounded_to(4, passing);
+  // NICs may bind, or PCIe: it is given room, and a deviation so wide that either may.
+  constexpr double kRoom = 1.5;
+  constexpr double kDeviation = .3;
+  const bool guessed = guesses_pcie(cluster);
+  cluster.intra.bandwidth.value = rounded_to(4, guessed ? kRoom * passing : passing);
   drop_deviation(cluster, "intra_bandwidth");
   measured.sources["intra_bandwidth"] = kLeast;
+  if (!guessed) return;
+  cluster.deviations.push_back({"intra_bandwidth", kDeviation});
+  measured.sources["intra_bandwidth"] =
+      "not measured: PCIe carries two thirds of it at least, as the measured times show";
 }
 
 }  // namespace

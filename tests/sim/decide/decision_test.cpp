@@ -80,6 +80,17 @@ TEST_CASE("a faster network must gain 5 % to be worth its price", "[decide]") {
   CHECK(pays(1 / 1.06) == Pays::Yes);
 }
 
+// 1.25 times as fast, give or take 40 %: a faster network is not slower, another change may be.
+TEST_CASE("a faster network makes nothing slower, however little is known of it", "[decide]") {
+  const auto low = [&](Change change) {
+    Option option;
+    option.change = change;
+    return weigh(option, forecast(0.8, 8, 32, 0.2), forecast(1, 8, 32, 0.2), true).interval->low;
+  };
+  CHECK(low(Change::Network) == 1);
+  CHECK(low(Change::Schedule) < 1);
+}
+
 TEST_CASE("the fastest option comes first, and equal ones keep their order", "[decide]") {
   std::vector<WeighedOption> options(4);
   const double speedups[] = {1.0, 1.2, 1.0, 0.8};

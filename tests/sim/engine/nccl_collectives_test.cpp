@@ -372,6 +372,46 @@ TEST_CASE("the first chunks of an NVLink switch's tree walk through it", "[nccl]
   CHECK(piece(2, std::int64_t{4} << 30, of_switch) == 128 * (512 << 10));
 }
 
+// 8 H100 on a switch of 0.85 x 370 GB/s: 314.5. 16 channels have a chunk on the way for each of 8
+// GPUs, 128 at once. 64 MiB are 8 rounds of chunks of 64 KiB, which are more than 64 rounds of
+// 128 KiB need. A round takes 26.7 us on the links: the way in and out takes twice that less 10 us,
+// and GPUs agree on each in 2 us. Links carry 1 + 1/8 of the buffer.
+TEST_CASE("an NVLink switch's first piece is copied in, and its last one out", "[nccl][engine]") {
+  Cluster cluster = machine(1, 8, 8, NetworkKind::InfiniBand);
+  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=NVLS");
+  const auto time = [&](std::int64_t bytes) { return all_reduced(cluster, Bytes{bytes}); };
+  const double rate = .85 * 370e9;
+  const double round = (8 << 20) / rate;
+  const double empty = time(1 << 10);
+  const double bytes = 1.125 * (64 << 20) / rate;
+  CHECK(time(64 << 20) - empty ==
+        Approx(bytes * (1 + 2e-6 / round) + 2 * (round - 10e-6)).epsilon(0.01));
+  // 4 KiB are one piece, which takes no 10 us.
+  CHECK(time(4 << 10) - empty < 1e-6);
+}
+
+// A rack of 72 GPUs is one node. Of its 72 NICs of 47 GB/s an NVLink switch's tree fills an eighth:
+// 423 GB/s. 16 GiB over two racks leave each once.
+TEST_CASE("an NVLink switch's tree leaves a rack by an eighth of its NICs", "[nccl]") {
+  Cluster cluster = machine(2, 72, 72, NetworkKind::InfiniBand);
+  cluster.gpu_generation = GpuGeneration::Blackwell;
+  cluster.nic.bandwidth = BytesPerSecond{47e9};
+  cluster.intra.bandwidth = BytesPerSecond{721.8e9};
+  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=NVLSTree");
+  const auto time = [&](std::int64_t bytes) {
+    const Bytes size{bytes};
+    const NcclWay way =
+        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, size);
+    return played(
+        cluster,
+        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol}),
+        "analytic");
+  };
+  const double gibibyte = 1 << 30;
+  CHECK(time(std::int64_t{16} << 30) - time(std::int64_t{8} << 30) ==
+        Approx(8 * gibibyte / (72 * 47e9 / 8)).epsilon(0.02));
+}
+
 namespace {
 
 /// The time of an all-gather by a ring with Simple, which NCCL's environment asks for.

@@ -249,6 +249,19 @@ TEST_CASE("measured times end the doubt of runs that take them", "[doubt]") {
   CHECK(doubts("", Outcome::AllGathered) == 1);
 }
 
+// Times that were measured say nothing of links that were not there.
+TEST_CASE("measured times leave the doubt of a run on other links", "[doubt]") {
+  Scenario scenario = scenario_on("rtx-4090-8gpu", {});
+  auto measured = std::make_shared<MeasuredCollectives>();
+  measured->curve = {{std::string(curve_name(Outcome::AllReduced)), 1, 8, Bytes{1 << 20},
+                      "nccl-2.27.5", Seconds{1e-3}}};
+  measured->described = scenario.cluster;
+  scenario.cluster.measured = measured;
+  CHECK(link_doubts(scenario, kReach).empty());
+  scenario.cluster.nic.bandwidth.value *= 2;
+  CHECK(link_doubts(scenario, kReach).size() == 1);
+}
+
 TEST_CASE("only the stack of collectives over TCP has the errors of sockets", "[doubt]") {
   Scenario scenario = scenario_on("100gbe", {{"nodes", "4"}});
   scenario.payload = Bytes{64 << 20};

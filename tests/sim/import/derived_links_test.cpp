@@ -49,6 +49,23 @@ TEST_CASE("where links inside nodes bind, a NIC's bandwidth is the least that ca
   CHECK_THAT(measured.sources.at("nic_bandwidth"), Contains("as another link binds them"));
 }
 
+// Two nodes of four L40S by one NIC: 11.25 GB/s pass each GPU. That may be all of PCIe, or of a NIC
+// of 100 Gb/s. PCIe is given 1.5 times as much, with a deviation. A tree of two nodes sends each byte
+// once: 11.25 / (2 x 7/8) = 6.43 GB/s leave a node.
+TEST_CASE("a NIC and PCIe that carry the same leave PCIe unknown above that", "[network]") {
+  const double factor = 2 * 7. / 8;
+  std::string log = "all_reduce_perf\n" + kBegin + ranks(2, 4, "NVIDIA L40S") + kHeader;
+  for (const std::int64_t bytes : {std::int64_t{1} << 30, std::int64_t{1} << 31})
+    log += nccl_row(bytes, static_cast<double>(bytes) * factor / 11.25e9 * 1e6, factor) + "\n";
+  const Imported imported = network_of({log});
+  const ImportedCluster& measured = *imported.cluster;
+  CHECK(measured.cluster.intra.bandwidth.value == Approx(1.5 * 11.25e9).epsilon(0.01));
+  REQUIRE(measured.cluster.deviations.size() == 1);
+  CHECK(measured.cluster.deviations.front().property == "intra_bandwidth");
+  CHECK(measured.cluster.nic.bandwidth.value == Approx(6.43e9).epsilon(0.05));
+  CHECK_THAT(measured.sources.at("nic_bandwidth"), Contains("with it the model meets"));
+}
+
 TEST_CASE("a NIC that binds is derived as it was", "[network]") {
   const Imported imported = reached(4, 80e9);
   CHECK(imported.cluster->cluster.intra.bandwidth.value == Approx(240e9));

@@ -16,13 +16,12 @@ inline const std::string kBegin =
     "# nThread 1 nGpus 1 minBytes 1000000 maxBytes 2000000 step: 2(factor) warmup iters: 5\n"
     "#\n# Using devices\n";
 
-inline std::string ranks(int nodes, int gpus) {
+inline std::string ranks(int nodes, int gpus, const std::string& device = "NVIDIA A100-SXM4-40GB") {
   std::string text;
   for (int node = 0; node < nodes; ++node)
     for (int gpu = 0; gpu < gpus; ++gpu)
       text += "#  Rank " + std::to_string(node * gpus + gpu) + " Group  0 Pid  17 on node" +
-              std::to_string(node) + " device  " + std::to_string(gpu) +
-              " [0x07] NVIDIA A100-SXM4-40GB\n";
+              std::to_string(node) + " device  " + std::to_string(gpu) + " [0x07] " + device + "\n";
   return text;
 }
 

@@ -1,6 +1,7 @@
 // NCCL's own tables: their choices, and their times.
 #include "sim/network/nccl_rule.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
@@ -341,6 +342,37 @@ TEST_CASE("the environment switches the NVLink switch's sums off", "[nccl]") {
   CHECK(nccl_machine(cluster, kUsualNccl, 4, 4).nvls);
   cluster.nccl_settings = parse_nccl_settings("NCCL_NVLS_ENABLE=0");
   CHECK_FALSE(nccl_machine(cluster, kUsualNccl, 4, 4).nvls);
+}
+
+// The switch's heads are 32 at most: all-gathers of more GPUs go by rings (src/enqueue.cc), and
+// all-reduces do not.
+TEST_CASE("a rack's NVLink switch adds up, and gathers for 32 GPUs at most", "[nccl]") {
+  Cluster cluster = ethernet();
+  cluster.gpu_generation = GpuGeneration::Blackwell;
+  cluster.nvlink_sharp = YesNo::Yes;
+  cluster.intra.bandwidth = {721.8e9};
+  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=NVLS,Ring");
+  const auto has_nvls = [&](int gpus, Outcome outcome) {
+    const auto all =
+        nccl_estimates(nccl_machine(cluster, {2, 27, 5}, 1, gpus), outcome, Bytes{1 << 30});
+    return std::any_of(all.begin(), all.end(), [](const NcclEstimate& each) {
+      return each.algorithm == NcclAlgorithm::Nvls;
+    });
+  };
+  CHECK(has_nvls(32, Outcome::AllGathered));
+  CHECK_FALSE(has_nvls(72, Outcome::AllGathered));
+  CHECK(has_nvls(72, Outcome::AllReduced));
+}
+
+// 721.8 GB/s of NVLink, nominally 767, are 15 channels of 48 GB/s, whose NICs are 72.
+TEST_CASE("a rack has no more channels than its GPUs' links fill", "[nccl]") {
+  Cluster cluster = ethernet();
+  cluster.gpu_generation = GpuGeneration::Blackwell;
+  cluster.gpus_per_node = cluster.nics_per_node = 72;
+  cluster.nic.bandwidth = {47e9};
+  cluster.intra.bandwidth = {721.8e9};
+  CHECK(nccl_machine(cluster, kUsualNccl, 2, 72).channels == 15);
+  CHECK(nccl_machine(cluster, kUsualNccl, 2, 8).channels == 8);
 }
 
 // 4 nodes of 8 H100 with an NVSwitch, 8 channels of 40 GB/s inside and 24 between. Direct: 2 steps

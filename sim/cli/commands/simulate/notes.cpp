@@ -112,6 +112,13 @@ void note_training(const Flags& flags, const Scenario& scenario) {
         flags.note(
             "--" + std::string(flag) +
             " changes nothing here: it is of DDP's buckets, and FSDP has units (--unit-size)");
+  const std::optional<UsualSchedule> usual =
+      scenario.stack == nullptr ? std::nullopt : scenario.stack->schedule;
+  if (scenario.sharding.kind == Sharding::Zero2 && usual && usual->sharding &&
+      usual->sharding->kind == Sharding::Fsdp)
+    flags.note(
+        "zero2 scatters each gradient by itself here, as an optimizer that is sharded beside the "
+        "model does; fully_shard's own is --sharding fsdp --reshard-after-forward no");
   if (scenario.sharding.kind == Sharding::None && flags.given("shard-group"))
     flags.note("--shard-group changes nothing here: nothing is sharded (--sharding)");
   if (scenario.accumulation == 1 && flags.given("synchronise"))
@@ -125,6 +132,8 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
         "all replicas are the same: nothing is drawn without --compute-jitter, "
         "--network-jitter or --count-spread");
   const bool training = scenario.payload.count == 0;
+  if (!training && flags.given("batch"))
+    flags.note("--batch changes nothing here: --payload is a collective alone");
   if ((flags.given("batch") || flags.given("accumulation")) && training &&
       !flags.given("compute-seconds"))
     flags.note("forward and backward are taken as proportional to the batch");
