@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Host time of communication hooks (DistributedDataParallel), beside no hook, on one CPU process.
+"""Host time of DistributedDataParallel, beside no such thing, and of its communication hooks, beside no hook, on one CPU process.
 
 PyTorch's own, sparsifiers in PyTorch's operators, and gradcast's where the package is there. The tensors are so small that computing and sending take next
 to no time: what remains is Python and the dispatch of operations, which the host of a GPU takes too.
 usage: python traces/hook_time.py [STEPS]
-Prints, for each hook and network, microseconds a bucket and a tensor.
+Prints microseconds a step that DDP takes; then, for each hook and network, microseconds a bucket and a tensor.
 """
 
 import os
@@ -120,13 +120,13 @@ def registered(ddp, hook, calls):
 
 
 def seconds_a_step(layers, in_bucket, hook, steps, width=WIDTH):
-    """The median step, and the calls of the hook in it."""
+    """The median step, and the calls of the hook in it. "bare": without DDP."""
     torch.manual_seed(0)
     net = torch.nn.Sequential(*[torch.nn.Linear(width, width) for _ in range(layers)])
     mebibytes = (width * width + width) * 4 * in_bucket / 2**20
-    ddp = DistributedDataParallel(net, bucket_cap_mb=1.01 * mebibytes)
+    ddp = net if hook == "bare" else DistributedDataParallel(net, bucket_cap_mb=1.01 * mebibytes)
     calls = []
-    if hook != "none":
+    if hook not in ("none", "bare"):
         registered(ddp, hook, calls)
     x = torch.randn(1, width)
     taken = []
@@ -145,10 +145,17 @@ def main():
     os.environ.update({"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": os.environ.get("MASTER_PORT", "29533")})
     dist.init_process_group("gloo", rank=0, world_size=1)
     print(f"torch {torch.__version__}, {steps} steps")
+    show_ddp(steps)
     ours = [] if gradcast is None else [its.name for its in gradcast.torch.compressors() if its.name not in PYTORCHS]
     for hooks, width in [(PYTORCHS, WIDTH), (list(IN_OPERATORS), OUR_WIDTH), (ours, OUR_WIDTH)]:
         show(hooks, width, steps)
     dist.destroy_process_group()
+
+
+def show_ddp(steps):
+    for layers in (1, 5, 20, 80):
+        alone, with_ddp = (min(seconds_a_step(layers, 20, hook, steps, OUR_WIDTH)[0] for _ in range(3)) for hook in ("bare", "none"))
+        print(f"{2 * layers:4d} tensors: DDP itself {1e6 * (with_ddp - alone):5.0f} us a step")
 
 
 def show(hooks, width, steps):

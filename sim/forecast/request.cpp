@@ -241,6 +241,15 @@ void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request
   cluster = std::move(on_its_link);
 }
 
+/// Fewer GPUs than the file's leave the links to the others unused.
+void leave_links(Cluster& cluster, const Cluster& of_file) {
+  if (!wired_to_each_other(of_file) || cluster.gpus_per_node >= of_file.gpus_per_node ||
+      cluster.gpus_per_node == 1 || cluster.intra.bandwidth != of_file.intra.bandwidth)
+    return;
+  cluster.gpu_generation = gpu_generation_of(cluster);  // it may follow from the bandwidth
+  cluster.intra.bandwidth.value *= (cluster.gpus_per_node - 1.) / (of_file.gpus_per_node - 1);
+}
+
 /// The named cluster with the request's changes. Throws as make_scenario does.
 Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles& files) {
   Cluster cluster = *described_cluster(request, file, files);
@@ -260,6 +269,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
       its != GpuGeneration::Unknown)
     cluster.gpu_generation = its;
   settle_links_inside(cluster, of_file, request);
+  if (!changes_everywhere(request, kIntraBandwidth)) leave_links(cluster, of_file);
   if (request.collective == "gloo" && !changes_everywhere(request, kIntraBandwidth)) {
     take_loopback(cluster);
     take_typed_links(cluster, request);

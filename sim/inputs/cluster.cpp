@@ -202,6 +202,13 @@ bool joined_by_nvlink(const Cluster& cluster) {
   return has_bridge && cluster.intra.bandwidth > kMostOfSlot;
 }
 
+bool wired_to_each_other(const Cluster& cluster) {
+  const GpuGeneration gpu = gpu_generation_of(cluster);
+  if (gpu == GpuGeneration::Cdna3 || gpu == GpuGeneration::Cdna4) return cluster.gpus_per_node == 8;
+  return joined_by_nvlink(cluster) && !is_amd(gpu) && cluster.nvlink_sharp == YesNo::No &&
+         cluster.gpus_per_node == 4;
+}
+
 bool has_peer_to_peer(const Cluster& cluster) {
   const NcclSettings& settings = cluster.nccl_settings;
   if (joined_by_nvlink(cluster)) return settings.p2p();

@@ -233,6 +233,10 @@ NetworkKind network_kind_of(const Cluster& cluster);
 /// slot of PCIe 4.0.
 bool joined_by_nvlink(const Cluster& cluster);
 
+/// True if links go from each GPU of a node to each other one, without a switch, so that fewer GPUs
+/// have fewer of them: four of NVIDIA's by NVLink, and eight of AMD's.
+bool wired_to_each_other(const Cluster& cluster);
+
 /// True if NCCL sends directly between GPUs of a node. Its settings may forbid that, and drivers do
 /// for GeForce cards on PCIe (CANNOT Access Peer Device: NVIDIA/nccl#1127, NVIDIA/nccl-tests#117).
 bool has_peer_to_peer(const Cluster& cluster);

@@ -191,6 +191,23 @@ TEST_CASE("on AMD's GPUs nccl is RCCL, and rccl is refused elsewhere", "[preset]
   CHECK(alone("dgx-h100", "nccl", "2.22.3").nccl == NcclVersion{2, 22, 3});
 }
 
+// Four A100 of Mahti have 240 GB/s, a third of it to each of the others; eight MI300X 320, a
+// seventh. Two of a DGX A100 have all of their links to the switch.
+TEST_CASE("fewer GPUs of a node that is wired GPU by GPU have fewer links", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto gigabytes = [&](const char* cluster, const char* gpus) {
+    Request request;
+    request.model = "gpt2-small";
+    request.cluster = cluster;
+    request.changed.push_back({"gpus_per_node", gpus});
+    return cluster_of(request, files).intra.bandwidth.value / 1e9;
+  };
+  CHECK(gigabytes("mahti", "4") == Approx(240));
+  CHECK(gigabytes("mahti", "2") == Approx(80));
+  CHECK(gigabytes("mi300x", "2") == Approx(320. / 7));
+  CHECK(gigabytes("dgx-a100", "2") == gigabytes("dgx-a100", "8"));
+}
+
 // traces/devices.csv, memory and arithmetic over the trace's GPU. An RTX 4090 has 1008 / 2039 and
 // 165 / 312 of an A100, an RTX 5090 1792 / 2039 and 209.5 / 312: it had been held against an H100,
 // of whose arithmetic it has a fifth, and came out slower than a 4090. Of a V100's fp32 an RTX 3090
