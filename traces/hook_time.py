@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Host time of DistributedDataParallel, beside no such thing, and of its communication hooks, beside no hook, on one CPU process.
+"""Host time of DistributedDataParallel over a bare network, and of its communication hooks over none, on one CPU process.
 
 PyTorch's own, sparsifiers in PyTorch's operators, and gradcast's where the package is there. The tensors are so small that computing and sending take next
 to no time: what remains is Python and the dispatch of operations, which the host of a GPU takes too.

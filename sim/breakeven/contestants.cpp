@@ -46,14 +46,13 @@ std::vector<Asked> Contestant::fitted() const {
 
 Contestant opponent_of(const BreakEvenAsked& asked, DataFiles& files) {
   const Request request = with_compressor(asked.request, asked.against, true);
-  Contestant opponent = contestant_of(request, asked, files);
-  if (against_best(asked)) opponent.schedules = schedules_of(request, opponent.estimates, files);
-  return opponent;
+  return contestant_of(request, asked, against_best(asked), files);
 }
 
-Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, DataFiles& files) {
+Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, bool fastest,
+                         DataFiles& files) {
   Contestant contestant{request.compressor, estimates_of(request, asked.software, files)};
-  contestant.schedules = request.best_schedule || (against_best(asked) && is_open(request))
+  contestant.schedules = request.best_schedule || fastest
                              ? schedules_of(request, contestant.estimates, files)
                              : std::vector<Schedule>{schedule_of(request)};
   const Scenario physics = make_scenario(contestant.estimates.physics, files);
@@ -71,13 +70,14 @@ std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked&
   const std::vector<std::string> names =
       asked.all() ? compressors_with_costs(asked.request, files) : asked.compressors;
   const bool several = names.size() > 1;
+  const bool fastest = against_best(asked) && is_open(asked.request);
   std::vector<Contestant> contestants;
   std::string refused;
   for (const std::string& name : names) {
     if (name == asked.against && !asked.map) continue;
     try {
       contestants.push_back(
-          contestant_of(with_compressor(asked.request, name, several), asked, files));
+          contestant_of(with_compressor(asked.request, name, several), asked, fastest, files));
     } catch (const std::exception& error) {
       if (!asked.all()) throw;
       refused = name + " is left out: " + error.what();

@@ -25,9 +25,10 @@ struct Contestant {
   std::vector<Asked> fitted() const;  // empty: none
 };
 
-/// A contestant with the schedule of the request, or all that there are where the best is asked
-/// for. Throws what a forecast would.
-Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, DataFiles& files);
+/// A contestant with the schedule of the request, or all that there are where the request asks for
+/// the best or `fastest` does. Throws what a forecast would.
+Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, bool fastest,
+                         DataFiles& files);
 
 /// The opponent of the compressors: dense by the best or the same schedule, or a compressor.
 Contestant opponent_of(const BreakEvenAsked& asked, DataFiles& files);

@@ -67,10 +67,14 @@ std::vector<Outcome> outcomes_of(const Scenario& scenario) {
   return {Outcome::Scattered, Outcome::AllGathered};
 }
 
-bool has_links_of(const Cluster& cluster, const Cluster& other) {
-  return cluster.nic.bandwidth == other.nic.bandwidth &&
-         cluster.intra.bandwidth == other.intra.bandwidth &&
-         cluster.nics_per_node == other.nics_per_node;
+/// True if the cluster has the links of its file, of as many GPUs.
+bool has_links_of(const Cluster& cluster, const Cluster& file) {
+  Cluster of_gpus = file;
+  of_gpus.gpus_per_node = cluster.gpus_per_node;
+  leave_links(of_gpus, file);
+  return cluster.intra.bandwidth == of_gpus.intra.bandwidth &&
+         (cluster.nodes == 1 || (cluster.nic.bandwidth == file.nic.bandwidth &&
+                                 cluster.nics_per_node == file.nics_near(cluster.gpus_per_node)));
 }
 
 /// True if all of the run's collectives take times that were measured on the cluster, whose links

@@ -68,22 +68,28 @@ const Gpu& usual_gpu(GpuGeneration generation) {
                        [&](const Gpu& each) { return each.generation == generation; });
 }
 
-/// The rate of arithmetic that a network has on tensor cores, if there are any; 0: not known.
-/// `single`: of one that is trained in fp32.
+/// " for a v100, as no file names the GPUs (--gpu)"; "" where one does.
+std::string unnamed_gpu(const Cluster& cluster) {
+  if (!cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown) return "";
+  return " for a " + std::string(usual_gpu(gpu_generation_of(cluster)).device) +
+         ", as nothing names the GPUs (--gpu does)";
+}
+
+/// The rate of a network's arithmetic, on tensor cores if there are any, else of fp32; 0: not
+/// known. `single`: of one that is trained in fp32.
 double arithmetic_of(const Device& device, bool single) {
-  const std::optional<FlopsPerSecond> rate = !single       ? device.fp16
-                                             : device.tf32 ? device.tf32
-                                                           : device.fp32;
+  const std::optional<FlopsPerSecond>& of_tensor_cores = single ? device.tf32 : device.fp16;
+  const std::optional<FlopsPerSecond>& rate = of_tensor_cores ? of_tensor_cores : device.fp32;
   return rate ? rate->value : 0;
 }
 
 /// A GPU's speed over that of the trace's. Most of a network's time depends on the memory's
 /// bandwidth, and none is shorter than its arithmetic: what the scarcer of the two allows. GPUs of
-/// one generation with the same arithmetic take the same time (an A100 of 40 or 80 GB, an H200 and
+/// the trace's generation with its arithmetic take its times (an A100 of 40 or 80 GB, an H200 and
 /// an H100). The traces of V100 are of networks in fp32.
 double times_as_fast(const Device& own, const Device& usual, const Device& traced, bool single) {
-  const Device& rated =
-      own.fp16 && usual.fp16 && own.fp16->value == usual.fp16->value ? usual : own;
+  const bool alike = own.fp16 && usual.fp16 && own.fp16->value == usual.fp16->value;
+  const Device& rated = alike && &traced == &usual ? usual : own;
   const double memory = rated.memory_bandwidth.value / traced.memory_bandwidth.value;
   const double mine = arithmetic_of(rated, single);
   const double its = arithmetic_of(traced, single);
@@ -317,17 +323,6 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
   return with_usual_costs(std::move(request), files);
 }
 
-namespace {
-
-/// " for a v100, as no file names the GPUs (--gpu)"; "" where one does.
-std::string unnamed_gpu(const Cluster& cluster) {
-  if (!cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown) return "";
-  return " for a " + std::string(usual_gpu(gpu_generation_of(cluster)).device) +
-         ", as nothing names the GPUs (--gpu does)";
-}
-
-}  // namespace
-
 std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
@@ -363,8 +358,8 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   }
   if (request.speed_derived)
     words += "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
-             " times the speed" + unnamed_gpu(cluster) +
-             " (" + (scenario.carried_from_fp32() ? "they are of fp32; " : "") +
+             " times the speed" + unnamed_gpu(cluster) + " (" +
+             (scenario.carried_from_fp32() ? "they are of fp32; " : "") +
              "derived: memory and arithmetic; --compute-seconds takes a measured time)";
   const bool timed = cluster.measured != nullptr && scenario.payload.count > 0;
   const bool learned = scenario.stack != nullptr && scenario.stack->factor;

@@ -241,15 +241,6 @@ void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request
   cluster = std::move(on_its_link);
 }
 
-/// Fewer GPUs than the file's leave the links to the others unused.
-void leave_links(Cluster& cluster, const Cluster& of_file) {
-  if (!wired_to_each_other(of_file) || cluster.gpus_per_node >= of_file.gpus_per_node ||
-      cluster.gpus_per_node == 1 || cluster.intra.bandwidth != of_file.intra.bandwidth)
-    return;
-  cluster.gpu_generation = gpu_generation_of(cluster);  // it may follow from the bandwidth
-  cluster.intra.bandwidth.value *= (cluster.gpus_per_node - 1.) / (of_file.gpus_per_node - 1);
-}
-
 /// The named cluster with the request's changes. Throws as make_scenario does.
 Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles& files) {
   Cluster cluster = *described_cluster(request, file, files);
@@ -457,7 +448,7 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
     for (const std::string& name : files.names(kIterationTraces))
       if (name.starts_with(begin)) own += (own.empty() ? " (there is " : ", ") + name;
     throw ValueError("no trace of model '" + request.model + "' is named, and none has the name '" +
-                     request.trace_of("<gpu>") +
+                     (request.today ? request.trace_of("<gpu>") : request.trace_name()) +
                      "': name a file (--trace; of measured runs the column 'trace')" + own +
                      (own.empty() ? "; `gradcast import` writes one" : ")"));
   }

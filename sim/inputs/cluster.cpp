@@ -202,11 +202,28 @@ bool joined_by_nvlink(const Cluster& cluster) {
   return has_bridge && cluster.intra.bandwidth > kMostOfSlot;
 }
 
-bool wired_to_each_other(const Cluster& cluster) {
-  const GpuGeneration gpu = gpu_generation_of(cluster);
-  if (gpu == GpuGeneration::Cdna3 || gpu == GpuGeneration::Cdna4) return cluster.gpus_per_node == 8;
-  return joined_by_nvlink(cluster) && !is_amd(gpu) && cluster.nvlink_sharp == YesNo::No &&
-         cluster.gpus_per_node == 4;
+namespace {
+
+/// The share of its links that a GPU has to `gpus` of its node, itself included.
+double share_of_links(const Cluster& node, int gpus) {
+  constexpr BytesPerSecond kLeastOfMesh{60e9};  // more than a slot of PCIe 5.0
+  const int all = node.gpus_per_node;
+  if (gpus <= 1 || gpus >= all || node.nvlink_sharp == YesNo::Yes) return 1;
+  const GpuGeneration gpu = gpu_generation_of(node);
+  const bool newest_of_amd = gpu == GpuGeneration::Cdna3 || gpu == GpuGeneration::Cdna4;
+  const bool by_nvlink = !is_amd(gpu) && node.intra.bandwidth >= kLeastOfMesh;
+  if (!newest_of_amd && !by_nvlink) return 1;
+  return all == (newest_of_amd ? 8 : 4) ? (gpus - 1.) / (all - 1) : 1;
+}
+
+}  // namespace
+
+void leave_links(Cluster& cluster, const Cluster& whole) {
+  if (cluster.intra.bandwidth != whole.intra.bandwidth) return;
+  const double share = share_of_links(whole, cluster.gpus_per_node);
+  if (share == 1) return;
+  cluster.gpu_generation = gpu_generation_of(cluster);  // it may follow from the bandwidth
+  cluster.intra.bandwidth.value *= share;
 }
 
 bool has_peer_to_peer(const Cluster& cluster) {

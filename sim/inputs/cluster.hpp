@@ -233,9 +233,11 @@ NetworkKind network_kind_of(const Cluster& cluster);
 /// slot of PCIe 4.0.
 bool joined_by_nvlink(const Cluster& cluster);
 
-/// True if links go from each GPU of a node to each other one, without a switch, so that fewer GPUs
-/// have fewer of them: four of NVIDIA's by NVLink, and eight of AMD's.
-bool wired_to_each_other(const Cluster& cluster);
+/// Takes the links that the cluster's GPUs have to each other, of those in `whole`, whose nodes
+/// have more GPUs. Where a switch joins them, they have all. Without one, four of NVIDIA's GPUs and
+/// eight of AMD's have as many links to each other one. Four GPUs of a file are taken to be all of
+/// its node.
+void leave_links(Cluster& cluster, const Cluster& whole);
 
 /// True if NCCL sends directly between GPUs of a node. Its settings may forbid that, and drivers do
 /// for GeForce cards on PCIe (CANNOT Access Peer Device: NVIDIA/nccl#1127, NVIDIA/nccl-tests#117).

@@ -40,6 +40,7 @@ Cluster described_on(const Cluster& cluster, int nodes, int gpus) {
   Cluster described = cluster.measured->described;
   described.nodes = nodes;
   described.gpus_per_node = gpus;
+  leave_links(described, cluster.measured->described);
   described.nic_share = cluster.nic_share;
   described.host_bandwidth = cluster.host_bandwidth;
   described.by_sockets = cluster.by_sockets;

@@ -29,13 +29,14 @@ constexpr double kNvlsTreeShare = 5. / 6;
 double nvls_tree_share(GpuGeneration gpu) { return std::min(kNvlsTreeShare, nvls_share(gpu)); }
 
 /// Time of bytes that leave a node in an NVLink switch's tree, over their time on all its NICs.
-/// Trees leave a rack of 72 B200 at 434 GB/s, whatever its 72 NICs carry: an eighth. All-reduces
-/// over two and twenty racks (coreweave/nccl-tests, README) take 0.9 and 4.6 ms, and so long a
-/// byte. Rings of other racks reach 690 GB/s. NCCL's search of heads may say why: it is not
-/// followed there.
+/// Trees leave a rack of 72 B200 as nine NICs of 47 GB/s would: all-reduces of 0.5 to 16 GiB over
+/// two and twenty racks take 0.9 and 4.6 ms, and a byte as long as 417 and 217 GB/s say, where a
+/// tree of more than two passes each twice (README of coreweave/nccl-tests). NCCL's search of the
+/// switch's heads may say why, and is not followed here. Parts of racks were not timed.
 double rack_time(const NcclMachine& machine) {
-  constexpr double kOfNics = 1. / 8;
-  return machine.gpus_per_node > kMostOfHost ? 1 / kOfNics : 1;
+  constexpr double kNicsOfRack = 9;
+  const bool rack = machine.nvlink && machine.gpus_per_node > kMostOfHost;
+  return rack ? std::max(1.0, machine.nics / kNicsOfRack) : 1;
 }
 
 /// All channels pass each GPU's links.
@@ -144,9 +145,8 @@ Bytes nvls_piece(const NcclMachine& machine, Bytes bytes) {
                          static_cast<double>(machine.settings.nvls_chunk.count), kLimits, bytes);
 }
 
-/// GPUs agree on each piece that a node's switch adds up. Eight H100 and eight B200 take so long
-/// for it beside its bytes, in logs of two owners each: llmb-h100, hgx-h100-n1 and orcd-b200 of
-/// traces/measured-nccl-*.csv, and Vultr's, which no file has.
+/// GPUs agree on each piece that a node's switch adds up: 2 us beside its bytes, by llmb-h100,
+/// hgx-h100-n1 and orcd-b200 of traces/measured-nccl-*.csv.
 constexpr Seconds kNvlsPiece{2e-6};
 
 /// The piece of an NVLink switch's tree (src/enqueue.cc: calcCollChunking).
@@ -305,8 +305,8 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   double of_agreeing = 0;  // share that it adds to the time of bytes
   Seconds of_chunk{0};     // what chunks take from GPU to GPU inside a node, all channels at once
   const bool is_tree = estimate.algorithm == NcclAlgorithm::NvlsTree;
-  const bool by_switch =
-      is_tree || (estimate.algorithm == NcclAlgorithm::Nvls && machine.nodes == 1);
+  const bool by_switch = is_tree || (estimate.algorithm == NcclAlgorithm::Nvls &&
+                                     machine.nodes == 1 && outcome == Outcome::AllReduced);
   const bool large = keeps_chunks_large(machine, estimate.protocol);
   if (estimate.algorithm == NcclAlgorithm::Tree && (reached < 1 || large)) {
     protocol.piece = tree_piece(machine, estimate.protocol, bytes);

@@ -157,7 +157,7 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   machine.between =
       nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
   // A rack's NICs are more than its GPUs' links can fill.
-  if (gpus_per_node > kMostOfHost)
+  if (machine.nvlink && gpus_per_node > kMostOfHost)
     machine.channels =
         std::clamp(static_cast<int>(1e9 * inside / machine.between.value), 1, machine.channels);
   machine.times_laid = times_laid(machine);

@@ -92,7 +92,7 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
 
 /// GPUs of a node that add up for all of it by the NVLink switch (NCCL_MAX_NVLS_ARITY).
 inline constexpr int kMostHeads = 32;
-/// GPUs of the largest single host. A node that has more is a rack that NVLink joins.
+/// GPUs of the largest single host. More that NVLink joins are a rack.
 inline constexpr int kMostOfHost = 16;
 
 /// Steps of a ring: 2 (R - 1) of an all-reduce, R of a broadcast as NCCL counts them, else R - 1.

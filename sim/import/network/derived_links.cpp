@@ -62,6 +62,7 @@ double excess(const Cluster& cluster, const std::vector<CurvePoint>& points) {
     Cluster on = cluster;
     on.nodes = point.nodes;
     on.gpus_per_node = point.gpus_per_node;
+    leave_links(on, cluster);
     on.lay_out_ranks();
     settle_pcie(on);
     const Seconds time = modelled_time(on, nccl_of(point.library).value_or(kUsualNccl), nullptr,
@@ -127,10 +128,10 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
   const bool bandwidth = !large.empty() && !measured.sources.contains(of + "_bandwidth");
   const bool latency = !small.empty() && !measured.sources.contains(of + "_latency");
   constexpr double kLeastLatency = 1e-7, kMostLatency = 1e-1;
-  constexpr double kMostBandwidth = 4e12, kNothing = 0.99;
+  constexpr double kMostBandwidth = 4e12, kAtBound = 0.99;
   const Link usual = link;
   // A latency takes part in large sizes' times too, and a bandwidth in those of small ones.
-  bool least = false;
+  bool least = false, unbounded = false;
   for (int round = 0; round < 2; ++round) {
     if (bandwidth) {
       const double met = meeting(cluster, large, 1e6, kMostBandwidth, false,
@@ -138,19 +139,16 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
       const double its = bounded(cluster, large, carrying, link);
       least = its < met;
       // Without a bound on either side the times say nothing of this link.
-      if (met > kNothing * kMostBandwidth && !least) {
-        link = usual;
-        return;
-      }
-      link.bandwidth.value = rounded_to(4, its);
+      unbounded = met > kAtBound * kMostBandwidth && !least;
+      link.bandwidth = unbounded ? usual.bandwidth : BytesPerSecond{rounded_to(4, its)};
     }
     if (latency)
       link.latency =
           Seconds{rounded_to(3, meeting(cluster, small, kLeastLatency, kMostLatency, true,
                                         [&](double value) { link.latency = Seconds{value}; }))};
   }
-  if (bandwidth) drop_deviation(cluster, of + "_bandwidth");
-  if (bandwidth)
+  if (bandwidth && !unbounded) drop_deviation(cluster, of + "_bandwidth");
+  if (bandwidth && !unbounded)
     measured.sources[of + "_bandwidth"] = least
                                               ? std::string(kLeast) + ", as another link binds them"
                                               : words_for(large, "of large sizes");
@@ -190,16 +188,15 @@ void raise_inside(ImportedCluster& measured) {
   const double passing = bytes_of_ring(measured, true, cluster.nvlink_sharp == YesNo::Yes);
   if (passing <= cluster.intra.bandwidth.value) return;
   // NICs may bind, or PCIe: it is given room, and a deviation so wide that either may.
-  constexpr double kRoom = 1.5;
+  constexpr double kRoom = 1.5;  // the measured times say two thirds
   constexpr double kDeviation = .3;
   const bool guessed = guesses_pcie(cluster);
   cluster.intra.bandwidth.value = rounded_to(4, guessed ? kRoom * passing : passing);
   drop_deviation(cluster, "intra_bandwidth");
-  measured.sources["intra_bandwidth"] = kLeast;
-  if (!guessed) return;
-  cluster.deviations.push_back({"intra_bandwidth", kDeviation});
   measured.sources["intra_bandwidth"] =
-      "not measured: PCIe carries two thirds of it at least, as the measured times show";
+      guessed ? "not measured: PCIe carries two thirds of it at least, as the measured times show"
+              : kLeast;
+  if (guessed) cluster.deviations.push_back({"intra_bandwidth", kDeviation});
 }
 
 }  // namespace

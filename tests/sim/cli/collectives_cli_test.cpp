@@ -257,7 +257,8 @@ TEST_CASE("a speed is called derived only where nobody gave it", "[collectives]"
     words.insert(words.end(), more.begin(), more.end());
     return simulated(words).at("assumed").get<std::string>();
   };
-  CHECK_THAT(assumed({}), Contains("iteration-vgg-16-v100 at 2.27 times the speed (they are of fp32; derived"));
+  CHECK_THAT(assumed({}),
+             Contains("iteration-vgg-16-v100 at 2.27 times the speed (they are of fp32; derived"));
   CHECK_THAT(assumed({"--compute-speed", "2"}), !Contains("derived"));
 }
 

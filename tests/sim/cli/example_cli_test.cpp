@@ -350,7 +350,7 @@ TEST_CASE("mistakes in one's own files are named with file and line", "[example]
           "you mean");
   refused("measured.csv", ",my-transformer-512-my-gpu.csv,", ",,", 3,
           "measured.csv:10: no trace of model 'my-transformer-512.csv' is named, and none has the "
-          "name 'iteration-my-transformer-512-<gpu>': name a file (--trace; of measured runs the "
+          "name 'iteration-my-transformer-512-v100': name a file (--trace; of measured runs the "
           "column 'trace'); `gradcast import` writes one");
   refused("measured.csv", "my-lab,", "my-lab,", 2,
           "'modell' is not 'model', 'row', 'source', 'method' or 'trace'",

@@ -14,6 +14,7 @@
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/software_spread.hpp"
 #include "sim/inputs/collective_curve.hpp"
+#include "sim/network/collective_time.hpp"
 #include "sim/network/library_rule.hpp"
 #include "sim/network/measured_time.hpp"
 #include "sim/network/nccl.hpp"
@@ -249,6 +250,28 @@ TEST_CASE("measured times end the doubt of runs that take them", "[doubt]") {
   CHECK(doubts("", Outcome::AllGathered) == 1);
 }
 
+// Two of Mahti's four A100 have a third of the links, and half of the NICs. Times of two GPUs were
+// measured on just these.
+TEST_CASE("times of fewer GPUs were measured on their links", "[doubt]") {
+  Scenario scenario = scenario_on("mahti", {{"gpus_per_node", "2"}, {"nodes", "1"}});
+  const Scenario whole = scenario_on("mahti", {});
+  auto measured = std::make_shared<MeasuredCollectives>();
+  measured->curve = {{std::string(curve_name(Outcome::AllReduced)), 1, 2, Bytes{1 << 30},
+                      "nccl-2.27.5", Seconds{15e-3}}};
+  measured->described = whole.cluster;
+  measured->described.deviations.push_back({"intra_bandwidth", .2});
+  scenario.cluster.deviations = measured->described.deviations;
+  CHECK(link_doubts(scenario, kReach).size() == 1);
+  scenario.cluster.measured = measured;
+  CHECK(link_doubts(scenario, kReach).empty());
+  CHECK(MeasuredTimes(scenario.cluster, scenario.nccl, nullptr)
+                .stretch(layout_of(scenario.cluster), Outcome::AllReduced, Bytes{1 << 30}) *
+            modelled_time(scenario.cluster, scenario.nccl, nullptr, Outcome::AllReduced,
+                          Bytes{1 << 30})
+                .count() ==
+        Approx(15e-3).epsilon(0.01));
+}
+
 // Times that were measured say nothing of links that were not there.
 TEST_CASE("measured times leave the doubt of a run on other links", "[doubt]") {
   Scenario scenario = scenario_on("rtx-4090-8gpu", {});
@@ -258,7 +281,9 @@ TEST_CASE("measured times leave the doubt of a run on other links", "[doubt]") {
   measured->described = scenario.cluster;
   scenario.cluster.measured = measured;
   CHECK(link_doubts(scenario, kReach).empty());
-  scenario.cluster.nic.bandwidth.value *= 2;
+  scenario.cluster.nic.bandwidth.value *= 2;  // one node sends nothing there
+  CHECK(link_doubts(scenario, kReach).empty());
+  scenario.cluster.intra.bandwidth.value *= 2;
   CHECK(link_doubts(scenario, kReach).size() == 1);
 }
 

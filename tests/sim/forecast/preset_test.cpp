@@ -211,7 +211,7 @@ TEST_CASE("fewer GPUs of a node that is wired GPU by GPU have fewer links", "[pr
 // traces/devices.csv, memory and arithmetic over the trace's GPU. An RTX 4090 has 1008 / 2039 and
 // 165 / 312 of an A100, an RTX 5090 1792 / 2039 and 209.5 / 312: it had been held against an H100,
 // of whose arithmetic it has a fifth, and came out slower than a 4090. Of a V100's fp32 an RTX 3090
-// has 936 / 900 and 35.6 / 15.7.
+// has 936 / 900 and 35.6 / 15.7. A P102-100 has fp32 alone, 10.8 / 312.
 TEST_CASE("a GPU that has more of everything is not forecast slower", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const auto trace_and_speed = [&](const char* model, const char* gpu) {
@@ -229,6 +229,11 @@ TEST_CASE("a GPU that has more of everything is not forecast slower", "[preset]"
   CHECK(trace_and_speed("gpt2-small", "rtx-5090") == "iteration-gpt2-small-a100 0.671");
   CHECK(trace_and_speed("gpt2-small", "h20") == "iteration-gpt2-small-h100 0.15");
   CHECK(trace_and_speed("gpt2-small", "a100-40gb") == "iteration-gpt2-small-a100");
+  CHECK(trace_and_speed("resnet-50", "h20") == "iteration-resnet-50-v100 4.44");
+  CHECK(trace_and_speed("resnet-50", "h200") == "iteration-resnet-50-v100 5.33");
+  CHECK(trace_and_speed("gpt2-small", "h200") == "iteration-gpt2-small-h100");
+  CHECK(trace_and_speed("gpt2-small", "p102-100") == "iteration-gpt2-small-a100 0.0346");
+  CHECK(trace_and_speed("gpt2-small", "p100") == "iteration-gpt2-small-a100 0.0679");
   CHECK(trace_and_speed("resnet-50", "rtx-3090") == "iteration-resnet-50-v100 1.04");
   CHECK(trace_and_speed("resnet-50", "rtx-5090") == "iteration-resnet-50-v100 1.99");
 }

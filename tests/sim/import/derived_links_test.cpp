@@ -50,8 +50,8 @@ TEST_CASE("where links inside nodes bind, a NIC's bandwidth is the least that ca
 }
 
 // Two nodes of four L40S by one NIC: 11.25 GB/s pass each GPU. That may be all of PCIe, or of a NIC
-// of 100 Gb/s. PCIe is given 1.5 times as much, with a deviation. A tree of two nodes sends each byte
-// once: 11.25 / (2 x 7/8) = 6.43 GB/s leave a node.
+// of 100 Gb/s. PCIe is given 1.5 times as much, with a deviation. A tree of two nodes sends each
+// byte once: 11.25 / (2 x 7/8) = 6.43 GB/s leave a node.
 TEST_CASE("a NIC and PCIe that carry the same leave PCIe unknown above that", "[network]") {
   const double factor = 2 * 7. / 8;
   std::string log = "all_reduce_perf\n" + kBegin + ranks(2, 4, "NVIDIA L40S") + kHeader;
@@ -64,6 +64,26 @@ TEST_CASE("a NIC and PCIe that carry the same leave PCIe unknown above that", "[
   CHECK(measured.cluster.deviations.front().property == "intra_bandwidth");
   CHECK(measured.cluster.nic.bandwidth.value == Approx(6.43e9).epsilon(0.05));
   CHECK_THAT(measured.sources.at("nic_bandwidth"), Contains("with it the model meets"));
+}
+
+// Two of a node's GPUs pass 90 GB/s to another node, and a matrix says that PCIe joins four. The
+// model cannot be brought there by any NIC: 32000 Gb/s had been written.
+TEST_CASE("a NIC's bandwidth that no time bounds is left as it was", "[network]") {
+  std::string log = "all_reduce_perf\n" + kBegin + ranks(2, 2, "NVIDIA H100 80GB HBM3") + kHeader;
+  for (const std::int64_t bytes : {std::int64_t{1} << 30, std::int64_t{1} << 31})
+    log += nccl_row(bytes, static_cast<double>(bytes) * 1.5 / 90e9 * 1e6, 1.5) + "\n";
+  const std::string matrix =
+      "        GPU0    GPU1    GPU2    GPU3    NIC0    CPU Affinity    NUMA Affinity   GPU NUMA "
+      "ID\n"
+      "GPU0     X      NODE    SYS     SYS     NODE    0-15,32-47      0               N/A\n"
+      "GPU1    NODE     X      SYS     SYS     PIX     0-15,32-47      0               N/A\n"
+      "GPU2    SYS     SYS      X      NODE    SYS     16-31,48-63     1               N/A\n"
+      "GPU3    SYS     SYS     NODE     X      SYS     16-31,48-63     1               N/A\n"
+      "NIC0    NODE    PIX     SYS     SYS      X\n\nLegend:\n\n  X    = Self\n\nNIC Legend:\n\n"
+      "  NIC0: mlx5_0\n";
+  const Imported imported = network_of({log, matrix});
+  CHECK(imported.cluster->cluster.nic.bandwidth.value < 100e9);
+  CHECK_THAT(imported.cluster->sources.at("nic_bandwidth"), Contains("not measured"));
 }
 
 TEST_CASE("a NIC that binds is derived as it was", "[network]") {

@@ -117,8 +117,8 @@ void note_training(const Flags& flags, const Scenario& scenario) {
   if (scenario.sharding.kind == Sharding::Zero2 && usual && usual->sharding &&
       usual->sharding->kind == Sharding::Fsdp)
     flags.note(
-        "zero2 scatters each gradient by itself here, as an optimizer that is sharded beside the "
-        "model does; fully_shard's own is --sharding fsdp --reshard-after-forward no");
+        "zero2 scatters each gradient by itself, as a sharded optimizer does; FSDP2's own way is "
+        "--sharding fsdp --reshard-after-forward no");
   if (scenario.sharding.kind == Sharding::None && flags.given("shard-group"))
     flags.note("--shard-group changes nothing here: nothing is sharded (--sharding)");
   if (scenario.accumulation == 1 && flags.given("synchronise"))
