@@ -50,14 +50,19 @@ std::string others_trace_line(const Request& request, const std::vector<Device>&
          "measured time";
 }
 
-/// The line of a request whose nodes have more GPUs than their file, where these share NVLink; ""
-/// of others.
-std::string more_gpus_line(const Request& request, DataFiles& files) {
+/// The line of a request whose nodes have more GPUs than their file, where these share NVLink, and
+/// of one whose nodes are as small as hosts where the file's are racks; "" of others.
+std::string gpus_of_node_line(const Request& request, DataFiles& files) {
   if (is_path(request.cluster)) return "";
   const Cluster asked = cluster_of(request, files);
   Request plain = request;
   plain.changed.clear();
   const Cluster its = cluster_of(plain, files);
+  if (its.gpus_per_node > kMostOfHost && asked.gpus_per_node <= kMostOfHost && asked.nodes > 1)
+    return "a node of " + request.cluster + " is a rack that NVLink joins: these are " +
+           std::to_string(asked.nodes) + " racks, of which " + std::to_string(asked.gpus_per_node) +
+           " GPUs each take part; hosts of one rack are --nodes 1 --gpus-per-node " +
+           std::to_string(std::min(its.gpus_per_node, asked.ranks()));
   if (asked.gpus_per_node <= its.gpus_per_node || is_amd(gpu_generation_of(its)) ||
       !nccl_machine(its, kUsualNccl, 1, its.gpus_per_node).nvlink)
     return "";
@@ -188,13 +193,13 @@ void note_sharding(const Flags& flags, const std::vector<Request>& requests, Dat
   }
 }
 
-void note_more_gpus(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
+void note_gpus_of_node(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
   DataFiles others = files.beside();  // no answer rests on them
   std::set<std::string> told{""};
   for (const Request& request : requests) {
     std::string line;
     try {
-      line = more_gpus_line(request, others);
+      line = gpus_of_node_line(request, others);
     } catch (const ValueError&) {  // a point without an answer, which says why
     } catch (const DataError&) {
     }

@@ -35,9 +35,9 @@ void note_usual_cluster(const Flags& flags, const Request& request);
 void note_sharding(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
 /// Notes a flag that gives a node more GPUs than its cluster's file, where these share NVLink: the
-/// file's links are taken for all of them. Clusters of the data folder alone: a path is the user's
-/// own machine.
-void note_more_gpus(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
+/// file's links are taken for all of them. And one that gives as few as a host has to the racks of
+/// a file. Clusters of the data folder alone: a path is the user's own machine.
+void note_gpus_of_node(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
 /// Notes GPUs that send through the host's memory where flags name them, and an NVLink switch that
 /// such GPUs do not have.

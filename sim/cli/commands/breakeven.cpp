@@ -89,7 +89,7 @@ int breakeven(int argc, const char* const* argv) {
     note_others_trace(flags, {asked.request}, files);
     note_usual_cluster(flags, asked.request);
     note_sharding(flags, {asked.request}, files);
-    note_more_gpus(flags, {asked.request}, files);
+    note_gpus_of_node(flags, {asked.request}, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);
     note_usual_costs(flags, transfer, asked.request, files);
     std::vector<std::string> names;

@@ -274,7 +274,7 @@ int collectives(int argc, const char* const* argv) {
   }
   deliver(flags, files.inputs(), asked.engine->name, answer);
   note_usual_cluster(flags, request);
-  note_more_gpus(flags, {request}, files);
+  note_gpus_of_node(flags, {request}, files);
   note_links(flags, cluster);
   return 0;
 }

@@ -112,7 +112,7 @@ int decide(int argc, const char* const* argv) {
     note_others_trace(flags, {decision.request}, files);
     note_usual_cluster(flags, decision.request);
     note_sharding(flags, {decision.request}, files);
-    note_more_gpus(flags, {decision.request}, files);
+    note_gpus_of_node(flags, {decision.request}, files);
     note_links(flags, decision.now.cluster);
     note_usual_costs(flags, transfer, decision.request, files);
     std::vector<Request> compressed;

@@ -100,7 +100,7 @@ int simulate(int argc, const char* const* argv) {
     note_others_trace(flags, {request}, files);
     note_usual_cluster(flags, request);
     note_sharding(flags, {request}, files);
-    note_more_gpus(flags, {request}, files);
+    note_gpus_of_node(flags, {request}, files);
     note_memory(flags, {request}, files);
     if (scenario.compresses() && !plan.buckets.empty()) {
       note_transfer(flags, transfer,

@@ -234,7 +234,7 @@ class Sweep {
     note_untimed(flags_, asked, files_);
     note_others_trace(flags_, asked, files_);
     note_sharding(flags_, asked, files_);
-    note_more_gpus(flags_, asked, files_);
+    note_gpus_of_node(flags_, asked, files_);
     note_memory(flags_, asked, files_);
     note_density(flags_, compressors);
     if (usual) note_collective(flags_, compressors);

@@ -70,7 +70,7 @@ int tta(int argc, const char* const* argv) {
     note_trace_evidence(flags, asked.request, files);
     note_others_trace(flags, {asked.request}, files);
     note_usual_cluster(flags, asked.request);
-    note_more_gpus(flags, {asked.request}, files);
+    note_gpus_of_node(flags, {asked.request}, files);
     note_transfer(flags, transfer, used_costs_of(found, asked.request), files);
     note_usual_costs(flags, transfer, asked.request, files);
   } catch (const ValueError& error) {

@@ -79,6 +79,21 @@ TEST_CASE("the table of collectives shows the interval beside the time", "[colle
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 110);
 }
 
+// 18 hosts of 4 GPUs are one rack, and not 18 racks that use 4 GPUs each.
+TEST_CASE("hosts that are taken for racks are noted", "[collectives]") {
+  const auto noted = [](const char* nodes, const char* gpus) {
+    return gradcast_with({"simulate", "--payload", "8MiB", "--cluster", "gb200-nvl72", "--nodes",
+                          nodes, "--gpus-per-node", gpus})
+        .err;
+  };
+  CHECK_THAT(noted("18", "4"),
+             Contains("these are 18 racks, of which 4 GPUs each take part; hosts of one rack are "
+                      "--nodes 1 --gpus-per-node 72"));
+  CHECK_THAT(noted("2", "4"), Contains("--nodes 1 --gpus-per-node 8"));
+  CHECK_THAT(noted("1", "4"), !Contains("rack"));
+  CHECK_THAT(noted("2", "64"), !Contains("rack"));
+}
+
 TEST_CASE("more GPUs a node than the cluster's file has are noted", "[collectives]") {
   const std::string said =
       "the cluster's file has 8 GPUs a node; 72 are taken to share its NVLink as they do";
