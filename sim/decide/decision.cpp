@@ -154,7 +154,7 @@ WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation&
   if (weighed.interval) {
     weighed.interval->low *= work;
     weighed.interval->high *= work;
-    // How much hosts reach of a faster network is doubted, but they reach no less of it. A network
+    // Hosts reach no less of a faster network, however little is known of what they reach. One
     // that is forecast slower makes NCCL choose worse, and has no lower end.
     if (weighed.option.change == Change::Network)
       weighed.interval->low = std::max(weighed.interval->low, std::min(1.0, weighed.speedup));

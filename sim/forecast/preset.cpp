@@ -68,7 +68,7 @@ const Gpu& usual_gpu(GpuGeneration generation) {
                        [&](const Gpu& each) { return each.generation == generation; });
 }
 
-/// " for a v100, as no file names the GPUs (--gpu)"; "" where one does.
+/// " for a v100, as nothing names the GPUs (--gpu does)"; "" where the cluster does.
 std::string unnamed_gpu(const Cluster& cluster) {
   if (!cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown) return "";
   return " for a " + std::string(usual_gpu(gpu_generation_of(cluster)).device) +
@@ -107,13 +107,14 @@ bool changes(const Request& request, std::string_view property) {
   });
 }
 
-/// How far two GPUs' memory and arithmetic lie apart, in logarithms.
+/// Distance between two GPUs' memory and arithmetic, in logarithms. Rates that are not known have
+/// none.
 double apart(const Device& one, const Device& other) {
-  const auto between = [](double a, double b) { return std::abs(std::log(a / b)); };
-  const double arithmetic = arithmetic_of(one, false) > 0 && arithmetic_of(other, false) > 0
-                                ? between(arithmetic_of(one, false), arithmetic_of(other, false))
-                                : 0;
-  return between(one.memory_bandwidth.value, other.memory_bandwidth.value) + arithmetic;
+  const auto between = [](double a, double b) {
+    return a > 0 && b > 0 ? std::abs(std::log(a / b)) : 0;
+  };
+  return between(one.memory_bandwidth.value, other.memory_bandwidth.value) +
+         between(arithmetic_of(one, false), arithmetic_of(other, false));
 }
 
 /// The trace of the cluster's GPUs; else that of the nearest, scaled. A trace of the own generation

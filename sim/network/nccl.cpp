@@ -257,7 +257,7 @@ Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, laten
 
 /// A first piece is copied to the buffers of an NVLink switch before it is added up, and the last
 /// sums are copied from there: each takes a piece's time. NCCL's latencies were timed on small
-/// buffers, and hold some of it.
+/// buffers, and hold 10 us of it, by the logs of kNvlsPiece.
 Seconds into_switch(Seconds of_piece) { return above(of_piece, Seconds{10e-6}); }
 
 /// The part of a ring's bytes that goes while ranks wait for late ones: a guess. 1, 2 and 4 GiB on

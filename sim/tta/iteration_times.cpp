@@ -112,7 +112,8 @@ std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetu
     if (setup.adds_up && request.collective.empty())
       request.collective = default_collective(Aggregation::AllReduce).name;
     TimedSetup timed{
-        setup.dense() ? opponent_of(contest, files) : contestant_of(request, contest, false, files), {}};
+        setup.dense() ? opponent_of(contest, files) : contestant_of(request, contest, false, files),
+        {}};
     if (all.empty()) {
       const Scenario scenario = make_scenario(timed.contestant.estimates.physics, files);
       require_same_workers(scenario, setups);

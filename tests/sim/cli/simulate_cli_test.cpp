@@ -68,6 +68,15 @@ TEST_CASE("simulate says which flags of a sharding have no use", "[simulate]") {
     CHECK_THAT(notes(flag, value, "zero1"), !Contains(said));
   }
   CHECK_THAT(notes("--synchronise", "every", "none"), Contains("there is one micro-step"));
+  const std::string own_way = "FSDP2's own way is --sharding fsdp --reshard-after-forward no";
+  CHECK_THAT(notes("--stack", "fsdp2-nccl", "zero2"), Contains(own_way));
+  CHECK_THAT(notes("--stack", "deepspeed-zero", "zero2"), !Contains(own_way));
+}
+
+TEST_CASE("simulate says that a collective alone has no batch", "[simulate]") {
+  const std::string said = "--batch changes nothing here";
+  CHECK_THAT(gradcast_with({"simulate", "--payload", "1MiB", "--batch", "8"}).err, Contains(said));
+  CHECK_THAT(gradcast_with({"simulate", "--payload", "1MiB"}).err, !Contains(said));
 }
 
 TEST_CASE("simulate says which sharding the software does not have", "[simulate]") {

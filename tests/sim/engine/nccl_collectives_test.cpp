@@ -45,14 +45,14 @@ double played(const Cluster& cluster, const Plan& plan, const char* engine) {
   return end;
 }
 
-/// Seconds of an all-reduce by NCCL's own choice, message by message.
-double all_reduced(const Cluster& cluster, Bytes payload) {
+/// Seconds of an all-reduce by NCCL's own choice; by the usual engine message by message.
+double all_reduced(const Cluster& cluster, Bytes payload, const char* engine = "flow-exact") {
   const NcclWay way =
       nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, payload);
   return played(
       cluster,
       one_collective(cluster, *way.collective, {.payload = payload, .protocol = way.protocol}),
-      "flow-exact");
+      engine);
 }
 
 struct Case {
@@ -399,13 +399,7 @@ TEST_CASE("an NVLink switch's tree leaves a rack as nine NICs would", "[nccl]") 
   cluster.intra.bandwidth = BytesPerSecond{721.8e9};
   cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=NVLSTree");
   const auto time = [&](std::int64_t bytes) {
-    const Bytes size{bytes};
-    const NcclWay way =
-        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, size);
-    return played(
-        cluster,
-        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol}),
-        "analytic");
+    return all_reduced(cluster, Bytes{bytes}, "analytic");
   };
   const double gibibyte = 1 << 30;
   CHECK(time(std::int64_t{16} << 30) - time(std::int64_t{8} << 30) ==

@@ -44,6 +44,16 @@ std::vector<LinkDoubt> doubts_on(const std::string& cluster,
   return link_doubts(scenario_on(cluster, changed), kReach);
 }
 
+/// One all-reduce by NCCL that was measured among so many GPUs of a node.
+std::shared_ptr<const MeasuredCollectives> measured_on(const Cluster& described, int gpus,
+                                                       Bytes bytes, Seconds taken) {
+  auto measured = std::make_shared<MeasuredCollectives>();
+  measured->curve = {
+      {std::string(curve_name(Outcome::AllReduced)), 1, gpus, bytes, "nccl-2.27.5", taken}};
+  measured->described = described;
+  return measured;
+}
+
 }  // namespace
 
 // 100 ms, 10 of them at 10 GB/s: 110. At half the rate 120, at twice 105.
@@ -235,11 +245,7 @@ TEST_CASE("a run says what a link is taken to reach, where it binds the run", "[
 TEST_CASE("measured times end the doubt of runs that take them", "[doubt]") {
   const auto doubts = [](const std::string& library, Outcome outcome = Outcome::AllReduced) {
     Scenario scenario = scenario_on("rtx-4090-8gpu", {});
-    auto measured = std::make_shared<MeasuredCollectives>();
-    measured->curve = {{std::string(curve_name(Outcome::AllReduced)), 1, 8, Bytes{1 << 20},
-                        "nccl-2.27.5", Seconds{1e-3}}};
-    measured->described = scenario.cluster;
-    scenario.cluster.measured = measured;
+    scenario.cluster.measured = measured_on(scenario.cluster, 8, Bytes{1 << 20}, Seconds{1e-3});
     scenario.library = find_library_rule(library);
     if (scenario.library != nullptr) scenario.nccl = std::nullopt;
     if (outcome != Outcome::AllReduced) scenario.sharding.kind = Sharding::Fsdp;
@@ -254,32 +260,23 @@ TEST_CASE("measured times end the doubt of runs that take them", "[doubt]") {
 // measured on just these.
 TEST_CASE("times of fewer GPUs were measured on their links", "[doubt]") {
   Scenario scenario = scenario_on("mahti", {{"gpus_per_node", "2"}, {"nodes", "1"}});
-  const Scenario whole = scenario_on("mahti", {});
-  auto measured = std::make_shared<MeasuredCollectives>();
-  measured->curve = {{std::string(curve_name(Outcome::AllReduced)), 1, 2, Bytes{1 << 30},
-                      "nccl-2.27.5", Seconds{15e-3}}};
-  measured->described = whole.cluster;
-  measured->described.deviations.push_back({"intra_bandwidth", .2});
-  scenario.cluster.deviations = measured->described.deviations;
+  scenario.cluster.deviations.push_back({"intra_bandwidth", .2});
   CHECK(link_doubts(scenario, kReach).size() == 1);
-  scenario.cluster.measured = measured;
+  const Bytes size{1 << 30};
+  scenario.cluster.measured =
+      measured_on(scenario_on("mahti", {}).cluster, 2, size, Seconds{15e-3});
   CHECK(link_doubts(scenario, kReach).empty());
-  CHECK(MeasuredTimes(scenario.cluster, scenario.nccl, nullptr)
-                .stretch(layout_of(scenario.cluster), Outcome::AllReduced, Bytes{1 << 30}) *
-            modelled_time(scenario.cluster, scenario.nccl, nullptr, Outcome::AllReduced,
-                          Bytes{1 << 30})
-                .count() ==
-        Approx(15e-3).epsilon(0.01));
+  const Seconds modelled =
+      modelled_time(scenario.cluster, scenario.nccl, nullptr, Outcome::AllReduced, size);
+  const double stretch = MeasuredTimes(scenario.cluster, scenario.nccl, nullptr)
+                             .stretch(layout_of(scenario.cluster), Outcome::AllReduced, size);
+  CHECK(stretch * modelled.count() == Approx(15e-3).epsilon(0.01));
 }
 
 // Times that were measured say nothing of links that were not there.
 TEST_CASE("measured times leave the doubt of a run on other links", "[doubt]") {
   Scenario scenario = scenario_on("rtx-4090-8gpu", {});
-  auto measured = std::make_shared<MeasuredCollectives>();
-  measured->curve = {{std::string(curve_name(Outcome::AllReduced)), 1, 8, Bytes{1 << 20},
-                      "nccl-2.27.5", Seconds{1e-3}}};
-  measured->described = scenario.cluster;
-  scenario.cluster.measured = measured;
+  scenario.cluster.measured = measured_on(scenario.cluster, 8, Bytes{1 << 20}, Seconds{1e-3});
   CHECK(link_doubts(scenario, kReach).empty());
   scenario.cluster.nic.bandwidth.value *= 2;  // one node sends nothing there
   CHECK(link_doubts(scenario, kReach).empty());
