@@ -128,9 +128,10 @@ class Forecaster:
         model = getattr(trace, "model", None)
         if settings.get("model") is None and isinstance(model, Input):
             settings = {**settings, "model": model}
-        for name, value in settings.items():
+        for given, value in settings.items():
             if value is None:
                 continue
+            name = given.removesuffix("_")  # `from` is a word of Python's
             value = _value(name, value)
             for made in _inputs_in(value):
                 self._handle.add(made.path, made.text)

@@ -70,7 +70,7 @@ RunKind kind_from(const Json& json) {
 Json to_json(const SoftwareSpread& spread) {
   const auto& [forecast, physics, compute, least, other_choice, terms, group, discrepancy,
                discrepancy_below, scatter, kinds, kind, kind_variance, joint, own, kernels,
-               costs_guessed] = spread;
+               costs_guessed, saves_nothing] = spread;
   Json json{{"forecast", forecast},
             {"physics", physics},
             {"compute", compute},
@@ -89,6 +89,7 @@ Json to_json(const SoftwareSpread& spread) {
   for (const SpreadTerm& term : terms) json["terms"].push_back(to_json(term));
   for (const auto& [name, its_deviation] : kinds) json["kinds"].push_back({name, its_deviation});
   if (costs_guessed) json["costs_guessed"] = true;
+  if (saves_nothing) json["saves_nothing"] = true;
   if (joint != nullptr) json["joint"] = {{"names", joint->names}, {"root", joint->root}};
   return json;
 }
@@ -110,8 +111,8 @@ JointTerms joint_from(const Json& json) {
 SoftwareSpread spread_from(const Json& json) {
   SoftwareSpread spread;
   auto& [forecast, physics, compute, least, other_choice, terms, group, discrepancy,
-         discrepancy_below, scatter, kinds, kind, kind_variance, joint, own, kernels,
-         costs_guessed] = spread;
+         discrepancy_below, scatter, kinds, kind, kind_variance, joint, own, kernels, costs_guessed,
+         saves_nothing] = spread;
   forecast = number(json.at("forecast"));
   physics = number(json.at("physics"));
   compute = number(json.at("compute"));
@@ -130,6 +131,7 @@ SoftwareSpread spread_from(const Json& json) {
   own = number(json.at("own"));
   if (json.contains("kernels")) kernels = number(json.at("kernels"));  // since 2026-11
   costs_guessed = json.value("costs_guessed", false);
+  saves_nothing = json.value("saves_nothing", false);
   return spread;
 }
 

@@ -89,6 +89,7 @@ void set_value(Scenario& scenario, Quantity quantity, double value) {
   switch (quantity) {
     case Quantity::NicBandwidth:
       set_property(scenario.cluster, "nic_bandwidth", rate_text(value));
+      scenario.stated.emplace_back("nic_bandwidth");  // as if typed: its file's doubt is gone
       break;
     case Quantity::Nodes:
       set_property(scenario.cluster, "nodes", number_to_text(value));

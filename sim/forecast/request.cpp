@@ -232,6 +232,16 @@ void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request
     cluster = std::move(on_its_link);
     return;
   }
+  // Cards in the place of GPUs that NVLink joins.
+  if (changes_everywhere(request, "gpu") && !changes_everywhere(request, kIntraBandwidth) &&
+      joined_by_nvlink(on_its_link) && is_pcie_card(on_its_link)) {
+    on_its_link.intra.latency = std::max(on_its_link.intra.latency, kPcieStep);
+    on_its_link.nvlink_sharp = YesNo::No;
+    take_guess_on_pcie(on_its_link);
+    on_its_link.nccl_settings = cluster.nccl_settings;
+    cluster = std::move(on_its_link);
+    return;
+  }
   if (has_peer_to_peer(on_its_link) || !has_peer_to_peer(of_file)) return;
   on_its_link.intra = of_file.intra;
   if (has_peer_to_peer(on_its_link)) return;
@@ -336,7 +346,8 @@ void require_matrices(const Request& request, const Scenario& scenario) {
                      "' has none: give it a column 'shape', like 64x3x7x7");
   if (scenario.shards() > 1)
     throw ValueError(compressor + " needs whole matrices, and with sharding '" +
-                     to_text(request.sharding) + "' a rank has a part of each: use another");
+                     to_text(request.sharding) +
+                     "' a rank has a part of each: use another compressor, or leave sharding out");
 }
 
 }  // namespace
@@ -562,12 +573,12 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   // So has the rate of a host's CPU that somebody typed, or that the file has.
   const bool by_host = scenario.cluster.host_bandwidth.value > 0;
   scenario.cluster.by_sockets = sockets && !typed && !of_file && !by_host;
+  if (scenario.low_rank()) require_matrices(request, scenario);
   set_training(request, scenario);
   // Gloo's gradients lie in the host's memory.
   const bool in_host = scenario.library != nullptr && scenario.library->name == "gloo";
   if ((scenario.sharding.kind == Sharding::Fsdp || !in_host) && files.has(kDevices, "devices"))
     scenario.gpu_memory = gpu_memory_of(request, scenario, files);
-  if (scenario.low_rank()) require_matrices(request, scenario);
   if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
   if (read.costs != nullptr) {

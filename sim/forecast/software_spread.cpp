@@ -172,6 +172,30 @@ void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors
   spread.terms.push_back(costs);
 }
 
+/// What is not known of the cluster, between its two ends.
+void add_doubt(SoftwareSpread& spread, const LinkDoubt& doubt, const Scenario& inside,
+               const Engine& engine) {
+  Timer timer(inside, engine);
+  const auto time_on = [&](const Cluster& cluster) {
+    Scenario other = inside;
+    other.cluster = cluster;
+    return timer.time_of(other);
+  };
+  const LinkTime time = link_time(doubt, interval_reach(), time_on, inside.cluster);
+  if (time.seconds <= 0) return;
+  SpreadTerm term{doubt.name, time.seconds, time.above};
+  term.deviation_below = time.below;
+  term.forecast = false;
+  term.of_physics = true;
+  spread.terms.push_back(term);
+}
+
+/// Links that nobody measured. The same in all runs on the cluster.
+void add_links(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
+  for (const LinkDoubt& doubt : link_doubts(inside, interval_reach()))
+    add_doubt(spread, doubt, inside, engine);
+}
+
 /// Deviation of derived compute: nine of ten within 0.74 to 1.35 times its time. It is assumed, not
 /// checked against measurements. The shares of an A100's peak that others publish of eight
 /// transformers go from 30 to 63 %, six of them from 48 to 63 % (traces/iteration-*-a100.csv).
@@ -193,13 +217,6 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   const bool derived = inside.payload.count == 0 && inside.trace->derived;
   const bool carried_over = inside.payload.count == 0 && inside.speed_derived;
   if (!derived && !carried_over) return;
-  constexpr double kLonger = 1.1;
-  Scenario slower = inside;
-  slower.cluster.compute_speed /= kLonger;
-  Timer timer(inside, engine);
-  SpreadTerm compute;
-  compute.name = "compute of " + std::filesystem::path(inside.trace->name).stem().string();
-  compute.seconds = std::max(0.0, timer.time_of(slower) - timer.time_of(inside)) / (kLonger - 1);
   const double own = derived ? kDerivedComputeDeviation : 0;
   const bool newer = inside.cluster.compute_speed > 1;
   const double arithmetic = kCarriedOverDeviationByArithmetic;
@@ -207,11 +224,14 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   const double below = inside.carried_from_fp32() ? kCarriedOverDeviationByPrecision
                        : newer                    ? arithmetic
                                                   : kCarriedOverDeviation;
-  compute.deviation = std::hypot(own, carried_over ? above : 0);
-  compute.deviation_below = std::hypot(own, carried_over ? below : 0);
-  compute.forecast = false;
-  compute.of_physics = true;
-  spread.terms.push_back(compute);
+  const double reach = interval_reach();
+  const double slower = std::exp(reach * std::hypot(own, carried_over ? above : 0));
+  const double faster = std::exp(reach * std::hypot(own, carried_over ? below : 0));
+  LinkDoubt speed{"compute of " + std::filesystem::path(inside.trace->name).stem().string(),
+                  inside.cluster, inside.cluster, slower, faster};
+  speed.slow.compute_speed /= slower;
+  speed.fast.compute_speed *= faster;
+  add_doubt(spread, speed, inside, engine);
 }
 
 /// Exchanges of Open MPI that may take turns. The interval goes from both ways at once to turns
@@ -237,27 +257,6 @@ void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& eng
   turns.forecast = false;
   turns.of_physics = true;
   spread.terms.push_back(turns);
-}
-
-/// Links that nobody measured. The same in all runs on the cluster.
-void add_links(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
-  const std::vector<LinkDoubt> doubts = link_doubts(inside, interval_reach());
-  if (doubts.empty()) return;
-  Timer timer(inside, engine);
-  const auto time_on = [&](const Cluster& cluster) {
-    Scenario other = inside;
-    other.cluster = cluster;
-    return timer.time_of(other);
-  };
-  for (const LinkDoubt& doubt : doubts) {
-    const LinkTime time = link_time(doubt, interval_reach(), time_on, inside.cluster);
-    if (time.seconds <= 0) continue;
-    SpreadTerm link{doubt.name, time.seconds, time.above};
-    link.deviation_below = time.below;
-    link.forecast = false;
-    link.of_physics = true;
-    spread.terms.push_back(link);
-  }
 }
 
 /// NCCL's choice at its edge: what NCCL knows of the machine may differ from the cluster's file by
@@ -358,6 +357,20 @@ const Engine& engine_for(Scenario& scenario, const IterationResult& forecast) {
 }
 
 }  // namespace
+
+bool saves_nothing(const Plan& plan, const Scenario& scenario) {
+  if (!scenario.compresses() || plan.buckets.empty()) return false;
+  double elements = 0;
+  double bytes = 0;
+  for (const auto& tensor : scenario.model->tensors) {
+    elements += tensor.frozen ? 0 : static_cast<double>(tensor.elements);
+    bytes += static_cast<double>(tensor.sum_bytes().count);
+  }
+  return std::ranges::all_of(plan.buckets, [&](const PlannedBucket& bucket) {
+    const double dense = bytes / elements * static_cast<double>(bucket.share);
+    return static_cast<double>(bucket.payload.count) >= dense;
+  });
+}
 
 std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
   Draws times(kSpreadDraws, spread.physics);
@@ -553,6 +566,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   spread.own = std::hypot(spread.kernels, jitter.count());
   spread.costs_guessed =
       scenario.compresses() && scenario.compressing && scenario.costs->guessed_for_cpu;
+  spread.saves_nothing = saves_nothing(plan, scenario);
   know_measured_time(spread, scenario);
 
   Scenario physics = without_stack(scenario);

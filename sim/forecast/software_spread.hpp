@@ -65,6 +65,8 @@ struct SoftwareSpread {
   double kernels = 0;  // seconds, of `own`: the compressor's kernels, which a dense run has not
   /// The costs of compressing are a GPU's, guessed for a CPU: nothing sure rests on them.
   bool costs_guessed = false;
+  /// The run compresses, and each rank sends as many bytes as the gradients have, or more.
+  bool saves_nothing = false;
 };
 
 /// The number of joint draws, and the degrees of freedom of their Student's t: a spread that is
@@ -76,6 +78,16 @@ inline constexpr double kSpreadDegrees = 5;
 /// apart: of the runs in traces/measured-*.csv the fastest took 0.973 times as long as its GPU
 /// alone (torchtitan), 3 of 520 less than 0.99 times.
 inline constexpr double kLeastOfCompute = 0.97;
+
+/// True for a run that compresses, where each rank sends as many bytes of each bucket as its
+/// gradients have: a cast of what has two bytes already.
+bool saves_nothing(const Plan& plan, const Scenario& scenario);
+
+/// True for such a run beside a dense one.
+inline bool cannot_pay(const std::optional<SoftwareSpread>& its,
+                       const std::optional<SoftwareSpread>& other) {
+  return its && other && its->saves_nothing && other->kind.compressor.empty();
+}
 
 /// Times that the run may take, in seconds. Draw i of two forecasts is the same world: what has the
 /// same name has the same error there. Joint terms are drawn by a multivariate Student's t, so that

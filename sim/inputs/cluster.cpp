@@ -185,6 +185,19 @@ RateInside rate_of_machines(const Cluster& cluster) {
 
 }  // namespace
 
+bool is_pcie_card(const Cluster& cluster) {
+  constexpr std::string_view kWithoutNvlink[] = {"t4", "l4", "a10", "l40", "rtx-6000-ada"};
+  // A bridge joins two of these at most.
+  constexpr std::string_view kBridged[] = {"a30", "a40", "rtx-a6000"};
+  const std::string slug = device_slug(cluster.gpu);
+  const auto is = [&](std::string_view name) {
+    return slug == name || slug == std::string(name) + "s" || slug == std::string(name) + "g";
+  };
+  return std::ranges::any_of(kWithoutNvlink, is) ||
+         (cluster.gpus_per_node > 2 &&
+          (slug.ends_with("-pcie") || std::ranges::any_of(kBridged, is)));
+}
+
 bool in_pcie_5(const Cluster& cluster) {
   const GpuGeneration gpu = gpu_generation_of(cluster);
   return gpu == GpuGeneration::Hopper || gpu == GpuGeneration::Blackwell ||

@@ -252,6 +252,9 @@ inline constexpr BytesPerSecond kPcie3Slot{12e9};
 /// Forgets how far off a property's value may be: another value is in its place.
 void drop_deviation(Cluster& cluster, std::string_view property);
 
+/// True for GPUs that are sold as PCIe cards: no NVLink joins those of a node, or pairs alone.
+bool is_pcie_card(const Cluster& cluster);
+
 /// Whether the cluster's GPUs stand in slots of PCIe 5.0: Hopper, Blackwell, CDNA 3 and later.
 bool in_pcie_5(const Cluster& cluster);
 

@@ -107,6 +107,14 @@ constexpr Variable kVariables[] = {
      [](NcclSettings& s, std::string_view value) {
        s.nvls_tree_chunk = {in_range("NCCL_NVLSTREE_MAX_CHUNKSIZE", value, 16 << 10)};
      }},
+    {"NCCL_MIN_NCHANNELS",
+     [](NcclSettings& s, std::string_view value) {
+       s.least_channels = static_cast<int>(in_range("NCCL_MIN_NCHANNELS", value, 0));
+     }},
+    {"NCCL_MIN_CTAS",
+     [](NcclSettings& s, std::string_view value) {
+       s.least_channels = static_cast<int>(in_range("NCCL_MIN_CTAS", value, 0));
+     }},
     {"NCCL_SOCKET_NTHREADS",
      [](NcclSettings& s, std::string_view value) {
        s.socket_threads = static_cast<int>(in_range("NCCL_SOCKET_NTHREADS", value, 0));

@@ -22,6 +22,7 @@ struct NcclSettings {
   Bytes least_chunk{};                    // NCCL_DYNAMIC_CHUNK_SIZE; 0: NCCL's own
   Bytes nvls_chunk{128 << 10};            // NCCL_NVLS_CHUNKSIZE: of a channel, for each GPU
   Bytes nvls_tree_chunk{};                // NCCL_NVLSTREE_MAX_CHUNKSIZE; 0: by the nodes
+  int least_channels = 0;                 // NCCL_MIN_NCHANNELS, or NCCL_MIN_CTAS
   int socket_threads = 0;                 // NCCL_SOCKET_NTHREADS
   bool p2p_disabled = false;              // NCCL_P2P_DISABLE
   PeerToPeer p2p_level = PeerToPeer::OverAll;

@@ -342,8 +342,10 @@ CollectiveSoftware software_of(const Cluster& cluster) {
 
 Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software,
                    const Protocol& protocol, bool same_node) {
-  const bool asks_first =
-      !same_node && software.eager_limit.count > 0 && bytes >= software.eager_limit;
+  // A stretched message has more or fewer bytes than are sent, rounded to whole ones.
+  const double sent = (static_cast<double>(bytes.count) + .5) / protocol.stretch;
+  const bool asks_first = !same_node && software.eager_limit.count > 0 &&
+                          sent >= static_cast<double>(software.eager_limit.count);
   const Seconds asking = asks_first ? 2 * (one_way - software.per_message) : Seconds{0};
   const Seconds step = same_node ? protocol.inside : protocol.between;
   return protocol.stretch * std::max(Seconds{0}, one_way + asking + step);

@@ -100,19 +100,23 @@ MeasuredTimes::MeasuredTimes(const Cluster& cluster, std::optional<NcclVersion> 
 }
 
 /// The root of the mean square of the logarithms, over inner points within three doublings of
-/// `bytes`. nullopt with fewer than three of them.
+/// `bytes`, or over the three nearest ones. nullopt with fewer than three of them.
 std::optional<double> MeasuredTimes::roughness(const std::vector<Point>& line, double bytes) {
-  constexpr double kNear = 8;
+  constexpr double kNear = 3;
+  constexpr std::size_t kLeast = 3;
+  std::vector<std::pair<double, double>> off;  // doublings away, logarithm
+  for (std::size_t i = 1; i + 1 < line.size(); ++i)
+    off.emplace_back(std::abs(std::log2(line[i].bytes / bytes)),
+                     std::log(line[i].seconds / between(line[i - 1], line[i + 1], line[i].bytes)));
+  if (off.size() < kLeast) return std::nullopt;
+  std::ranges::sort(off);
   double sum = 0;
-  int count = 0;
-  for (std::size_t i = 1; i + 1 < line.size(); ++i) {
-    if (line[i].bytes < bytes / kNear || line[i].bytes > bytes * kNear) continue;
-    const double off = std::log(line[i].seconds / between(line[i - 1], line[i + 1], line[i].bytes));
-    sum += off * off;
+  std::size_t count = 0;
+  while (count < off.size() && (count < kLeast || off[count].first <= kNear)) {
+    sum += off[count].second * off[count].second;
     ++count;
   }
-  if (count < 3) return std::nullopt;
-  return std::sqrt(sum / count);
+  return std::sqrt(sum / static_cast<double>(count));
 }
 
 double MeasuredTimes::described_time(int nodes, int gpus, Outcome outcome, double bytes) const {
@@ -165,7 +169,13 @@ double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes p
     return ratio_on(at.second, at.first, gpus, outcome, bytes);
   };
   const auto& [below, above] = *basis;
-  if (below == above) return ratio(*below);
+  if (below == above) {
+    // The model may choose another algorithm there. A run on more nodes is no faster all the same.
+    const double beyond = ratio(*below);
+    const double least = beyond * described_time(below->first, gpus, outcome, bytes) /
+                         described_time(layout.nodes(), gpus, outcome, bytes);
+    return layout.nodes() > below->first ? std::max(beyond, least) : std::min(beyond, least);
+  }
   const auto logarithm = [&](const std::pair<const int, Line>& at) {
     return std::log(ratio(at) * described_time(at.first, gpus, outcome, bytes));
   };

@@ -23,8 +23,8 @@ namespace gradcast {
 /// algorithm has them. Beyond the sizes the ratio at the edge holds. Between two measured numbers
 /// of nodes the time is interpolated, logarithm over logarithm: the model may choose another
 /// algorithm there than on either side, whose ratio says nothing of it. Beyond them the nearest
-/// one's ratio holds; one node says nothing of several. All of this is for one number of GPUs a
-/// node, since another one uses other links.
+/// one's ratio holds, and more nodes take no less time; one node says nothing of several. All of
+/// this is for one number of GPUs a node, since another one uses other links.
 class MeasuredTimes {
  public:
   /// `cluster` has measured times and must outlive this.
@@ -79,7 +79,7 @@ class MeasuredTimes {
   double ratio_on(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
   /// The model's time on the cluster as its file describes it.
   double described_time(int nodes, int gpus, Outcome outcome, double bytes) const;
-  /// A line's distance from the straight lines between its neighbours near `bytes`.
+  /// How far a line lies from the straight lines between its neighbours, near `bytes`.
   static std::optional<double> roughness(const std::vector<Point>& line, double bytes);
   /// " by NCCL 2.18.3" for a version that is not the forecast's, of one line or of two.
   std::string by(const Basis& basis) const;

@@ -12,9 +12,12 @@ namespace gradcast {
 namespace {
 
 /// Time from the call to the kernel's first instruction on all ranks; NCCL's model leaves it out.
-/// On one node of 4 H100 the smallest all-reduces of nccl-tests take 16.9 us, and that model
-/// says 10.2: snellius-n1 of traces/measured-nccl-tests.csv.
 constexpr Seconds kLaunch{6e-6};
+
+/// A host takes so long for a call, and calls follow one another no faster, however few steps their
+/// rings have: small all-reduces, all-gathers and reduce-scatters take 16.7 to 18.4 us on
+/// snellius-n1.
+constexpr Seconds kHostCall{17e-6};
 
 /// NCCL's steps were measured on InfiniBand and NVLink or PCIe, so they hold such latencies.
 /// Cluster files say about as much for an empty step, and a larger figure adds its excess.
@@ -145,9 +148,12 @@ Bytes nvls_piece(const NcclMachine& machine, Bytes bytes) {
                          static_cast<double>(machine.settings.nvls_chunk.count), kLimits, bytes);
 }
 
-/// GPUs agree on each piece that a node's switch adds up: 2 us beside its bytes, by llmb-h100,
-/// hgx-h100-n1 and orcd-b200 of traces/measured-nccl-*.csv.
-constexpr Seconds kNvlsPiece{2e-6};
+/// GPUs agree on each piece that a node's switch adds up, beside its bytes: 2 us by llmb-h100 and
+/// hgx-h100-n1 of traces/measured-nccl-*.csv, and 4 by two logs of B200 (Vultr's proof of concept,
+/// a guide to Google's A4), whose pieces are twice as large.
+Seconds of_nvls_piece(GpuGeneration gpu) {
+  return Seconds{gpu == GpuGeneration::Blackwell ? 4e-6 : 2e-6};
+}
 
 /// The piece of an NVLink switch's tree (src/enqueue.cc: calcCollChunking).
 Bytes nvls_tree_piece(const NcclMachine& machine, Bytes bytes) {
@@ -178,11 +184,43 @@ double collnet_link_time(const NcclMachine& machine, const NcclEstimate& estimat
   return std::max(1.0, machine.channels * machine.inside.value / 2 / estimate.bandwidth.value);
 }
 
+/// What a byte that stays in its node counts on xGMI, in a ring over several nodes. Bytes to a NIC
+/// pass PCIe, and are counted on the GPU's links all the same: one of g that a GPU sends. So the
+/// other g - 1 count as g - 2.
+double inside_for_rccl(const NcclMachine& machine, const NcclEstimate& estimate) {
+  const double gpus = machine.gpus_per_node;
+  if (machine.nodes == 1 || gpus <= 2 || estimate.algorithm != NcclAlgorithm::Ring) return 1;
+  return (gpus - 2) / (gpus - 1);
+}
+
 /// Times of bytes on links, over what they would take there by themselves.
 struct LinkTimes {
   double between = 1;  // and all there is on one node
   double inside = 0;   // of several nodes, where it is another one
 };
+
+/// The rate at which a channel of a H100 copies bytes that it passes on: four copy 64 MiB between
+/// two of them at 81.8 GB/s (xxrjun/nccl-tests-cluster@455de4f, example-cluster01, a log of
+/// send-receives that no file here has). A guess for a send and receive of other generations.
+constexpr double kChannelCopies = 20.5e9;
+
+/// What a node's channels copy in a ring to other nodes. NCCL lays twice those of its search
+/// (src/graph/connect.cc). 16 of them pass on 328 GB/s, where eight NICs of 400 Gb/s carry 376;
+/// 32, which NCCL_MIN_NCHANNELS asks for, reach 367 (NVIDIA/nccl-tests#322).
+double copied_by_ring(const NcclMachine& machine, const NcclEstimate& estimate) {
+  const bool known = machine.gpu == GpuGeneration::Hopper && machine.gpus_per_node > 1 &&
+                     estimate.algorithm == NcclAlgorithm::Ring &&
+                     estimate.protocol == NcclProtocol::Simple;
+  const int channels = std::max(2 * machine.channels_laid(), machine.settings.least_channels);
+  return known ? channels * kChannelCopies : INFINITY;
+}
+
+/// What a node's NICs carry, as far as its channels use them.
+double rate_of_nics(const Cluster& cluster, const NcclMachine& machine) {
+  const bool foreign = is_foreign(network_kind_of(cluster));
+  const double share = foreign ? reached_of(cluster, machine) : cluster.nic_share;
+  return std::max(machine.channels, machine.nics) * share * cluster.nic.bandwidth.value;
+}
 
 /// Bytes take the longer of what they take on the links and what NCCL estimates. `reached`: the
 /// part of its NICs' bandwidth that a node reaches. `walked`: what the first piece's way through a
@@ -193,7 +231,7 @@ LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
                      const NcclEstimate& estimate, Outcome outcome, double reached, double walked,
                      double of_agreeing) {
   const double flags = streams::flags_of(to_text(estimate.protocol));
-  if (machine.rccl != nullptr) return {flags};
+  if (machine.rccl != nullptr) return {flags, flags * inside_for_rccl(machine, estimate)};
   switch (estimate.algorithm) {
     case NcclAlgorithm::Nvls:
       return {(1 + of_agreeing) / nvls_share(machine.gpu)};
@@ -219,21 +257,18 @@ LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
     return {at_least_flags(links / estimate.bandwidth.value) *
             (waits ? last_copy(outcome, machine.ranks()) : 1)};
   }
-  // To the network GPUs pass on no more than so much, however fast it is.
-  const double share = is_foreign(network_kind_of(cluster)) ? reached : cluster.nic_share;
-  const double nics = std::max(machine.channels, machine.nics);
-  const double carried =
-      std::min(nics * share * cluster.nic.bandwidth.value, carried_to_nics(cluster, machine));
+  const double by_nics = rate_of_nics(cluster, machine);
+  const double by_gpus = carried_to_nics(cluster, machine);
   const double of_links = reached * links / estimate.of_links.value;
-  const double of_gpus =
-      carried / counted_between(cluster, machine) * links / estimate.of_gpus.value;
-  return {at_least_flags(std::max(of_links, of_gpus)), at_least_flags(of_links)};
+  // To the network GPUs pass on no more than so much, however fast it is.
+  const double of_gpus = std::min(by_nics, by_gpus) / counted_between(cluster, machine) * links /
+                         estimate.of_gpus.value;
+  const double of_copies = by_nics / copied_by_ring(machine, estimate);
+  // Where GPUs' links carry less than the NICs, NCCL's limits show on them.
+  const double of_inside = by_nics > by_gpus ? of_gpus : 0;
+  return {at_least_flags(std::max({of_links, of_gpus, of_copies})),
+          at_least_flags(std::max(of_links, of_inside))};
 }
-
-/// The rate at which a channel of a send and receive copies inside a node. 64 MiB between H100 go
-/// by four at 81.8 GB/s together: xxrjun/nccl-tests-cluster@455de4f, example-cluster01, a log of
-/// send-receives that no file here has. The rate is guessed for other generations.
-constexpr double kChannelCopies = 20.5e9;
 
 /// The channels of a send and receive inside a node. They are divided among as many messages as
 /// there are ranks, and double while each has more than 32 chunks (src/enqueue.cc:
@@ -257,7 +292,7 @@ Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, laten
 
 /// A first piece is copied to the buffers of an NVLink switch before it is added up, and the last
 /// sums are copied from there: each takes a piece's time. NCCL's latencies were timed on small
-/// buffers, and hold 10 us of it, by the logs of kNvlsPiece.
+/// buffers, and hold 10 us of it, by the logs of of_nvls_piece.
 Seconds into_switch(Seconds of_piece) { return above(of_piece, Seconds{10e-6}); }
 
 /// The part of a ring's bytes that goes while ranks wait for late ones: a guess. 1, 2 and 4 GiB on
@@ -295,6 +330,16 @@ void wait_before_bytes(Protocol& protocol, const Cluster& cluster, Seconds laten
   protocol.between = -cluster.nic.latency;
 }
 
+/// RCCL's latencies were set to make choices, too. Inside a node small all-reduces take 10 to 12 us
+/// on two MI300A (jtc469/nccl-bench@c83f811) and 13 to 14 on eight MI300X, those of 512 KiB to 4
+/// MiB by Simple 17 us and 14 steps of 0.8 beside their bytes (a blog of AMD's on RCCL of
+/// ROCm 6.3). No file here has these two logs.
+void step_as_rccl(Protocol& protocol, const Cluster& cluster, const NcclEstimate& estimate) {
+  const bool simple = estimate.protocol == NcclProtocol::Simple;
+  protocol.begin = Seconds{simple ? 17e-6 : 10e-6};
+  protocol.inside = Seconds{simple ? .8e-6 : .25e-6} - cluster.intra.latency;
+}
+
 Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
                      const NcclEstimate& estimate, Outcome outcome, Bytes bytes) {
   const NcclStep step = nccl_step(machine, estimate.algorithm, estimate.protocol);
@@ -326,7 +371,7 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
     if (is_tree)
       protocol.piece = {std::llround(static_cast<double>(piece.count) * rack_time(machine))};
     else
-      of_agreeing = kNvlsPiece / of_piece;
+      of_agreeing = of_nvls_piece(machine.gpu) / of_piece;
   }
   const LinkTimes times =
       link_times(cluster, machine, estimate, outcome, reached, walked, of_agreeing);
@@ -338,7 +383,14 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   protocol.begin = kLaunch + step.begin + (is_pat ? machine.ranks() : 0) * kPatOfPart;
   protocol.inside =
       of_chunk + step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
+  if (machine.rccl != nullptr && machine.nodes == 1) step_as_rccl(protocol, cluster, estimate);
   protocol.between = step.between;
+  if (machine.nodes == 1 && estimate.algorithm == NcclAlgorithm::Ring &&
+      outcome != Outcome::Broadcast && machine.rccl == nullptr) {
+    const Seconds step_inside = protocol.inside + cluster.intra.latency;
+    protocol.begin =
+        std::max(protocol.begin, kHostCall - ring_steps(outcome, machine.ranks()) * step_inside);
+  }
   const NetworkKind kind = network_kind_of(cluster);
   const bool rounds_of_nodes = machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&
                                outcome != Outcome::Broadcast;
@@ -350,10 +402,11 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
     protocol.between += above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
   // Over sockets rounds follow one another anyway.
   if (!rounds_of_nodes || kind == NetworkKind::Tcp) return protocol;
-  const Seconds latencies =
-      ring_latencies(protocol, cluster, machine, ring_steps(outcome, machine.ranks()));
-  const Seconds of_bytes{static_cast<double>(bytes.count) * times.between /
-                         link_bandwidth(cluster, machine, estimate, outcome)};
+  const double steps = ring_steps(outcome, machine.ranks());
+  const Seconds latencies = ring_latencies(protocol, cluster, machine, steps);
+  Seconds of_bytes{static_cast<double>(bytes.count) * times.between /
+                   link_bandwidth(cluster, machine, estimate, outcome)};
+  if (is_foreign(kind)) of_bytes = above(of_bytes, latencies);  // they hide behind these already
   if (kind != NetworkKind::GpudirectTcp)  // its logs, of 16 ranks, show no such wait
     protocol.begin +=
         above((waits_of_ring(machine.ranks()) - 1) * latencies, kGoesMeanwhile * of_bytes);

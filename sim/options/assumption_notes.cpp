@@ -161,9 +161,11 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
     const auto gigabytes = [](Bytes bytes) {
       return fixed(static_cast<double>(bytes.count) / 1e9, 1);
     };
-    flags.note(scenario.model->name + " at batch " + std::to_string(scenario.batch()) + " needs " +
-               gigabytes(needed) + " GB of a GPU's " + gigabytes(gpu.memory) + " (" + gpu.name +
-               (names_gpu(cluster) ? "; " : ", for the cluster names no GPU; ") +
+    const std::string with =
+        scenario.compresses() ? " with " + std::string(scenario.compressor->name) : "";
+    flags.note(scenario.model->name + " at batch " + std::to_string(scenario.batch()) + with +
+               " needs " + gigabytes(needed) + " GB of a GPU's " + gigabytes(gpu.memory) + " (" +
+               gpu.name + (names_gpu(cluster) ? "; " : ", for the cluster names no GPU; ") +
                fixed(100 * kReservedMemory, 0) +
                " % are kept free): it does not fit; `gradcast decide` says what does");
   }

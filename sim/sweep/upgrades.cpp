@@ -112,9 +112,14 @@ std::string sentence_of(const std::vector<const Upgrade*>& same) {
     return "Without compression, " + first.to + " instead of " + first.from + " on " +
            std::to_string(first.workers) + " GPUs: " + join(parts, "; ") + ".";
   }
-  for (const Upgrade* upgrade : same) parts.push_back(upgrade->model + " " + gain_words(*upgrade));
-  return "Without compression, " + first.to + " nodes instead of " + first.from + " at " +
-         first.nic_bandwidth + ", in samples a second: " + join(parts, "; ") + ".";
+  bool alike = true;  // clusters may have other NICs
+  for (const Upgrade* upgrade : same) {
+    parts.push_back(upgrade->model + " " + gain_words(*upgrade));
+    alike = alike && upgrade->nic_bandwidth == first.nic_bandwidth;
+  }
+  return "Without compression, " + first.to + " nodes instead of " + first.from +
+         (alike ? " at " + first.nic_bandwidth : "") +
+         ", in samples a second: " + join(parts, "; ") + ".";
 }
 
 }  // namespace

@@ -87,6 +87,10 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(answer), 12)
         self.assertEqual(answer.summary["points"], 12)
 
+    def test_a_word_of_python_is_a_setting_with_a_line_below_it(self):
+        asked = {"model": "resnet-50", "compressor": "topk", "over": "nic-bandwidth", "to": "100Gbps", "progress": False}
+        self.assertEqual(gc.breakeven(from_="10Gbps", **asked).rows, gc.breakeven(**{"from": "10Gbps"}, **asked).rows)
+
     def test_a_text_of_python_is_a_file(self):
         model = gc.Model("layer,tensor,elements,forward_flops\na,a.w,1000000,1000\n", "one")
         trace = gc.Trace("# device: CPU\n# batch: 4\ntensor,forward_seconds,backward_seconds\na.w,0.01,0.02\n")

@@ -96,17 +96,22 @@ Flags collectives_flags() {
   return flags;
 }
 
-/// The busiest link of the first node, or "latency" if it is busy for less than half of the time.
+/// The busiest of the first node's links and of those that nodes share, or "latency" if it is busy
+/// for less than half of the time.
 std::string bound_by(const std::vector<Phase>& phases, const Topology& topology, Seconds all) {
   std::map<std::uint32_t, double> busy;  // seconds, by link
   std::vector<std::uint32_t> links;
+  const auto is_shared = [](const TopologyLink& link) { return !link.name.starts_with("node"); };
+  const bool some_shared = std::ranges::any_of(topology.links, is_shared);
   for (const Phase& phase : phases)
     for (const Message& message : phase.messages) {
-      if (topology.node_of[static_cast<std::size_t>(message.from)] != 0) continue;
+      const bool of_first = topology.node_of[static_cast<std::size_t>(message.from)] == 0;
+      if (!of_first && !some_shared) continue;
       links.clear();
       topology.route(message.from, message.to, links);
       for (const std::uint32_t link : links)
-        busy[link] += phase.rounds * (message.bytes / topology.links[link].bandwidth).count();
+        if (of_first || is_shared(topology.links[link]))
+          busy[link] += phase.rounds * (message.bytes / topology.links[link].bandwidth).count();
     }
   const auto most = std::max_element(
       busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -94,6 +94,8 @@ TextFile read_log(const std::filesystem::path& path) {
   BlockReader blocks(path);
   for (std::string_view block = blocks.next(); !block.empty(); block = blocks.next())
     file.content += block;
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (file.content.starts_with(kByteOrderMark)) file.content.erase(0, kByteOrderMark.size());
   return file;
 }
 

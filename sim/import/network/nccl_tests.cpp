@@ -147,7 +147,9 @@ class NcclTestsLog {
                       "5.16 9.68 0'");
     if (facts_.points.empty())
       throw DataError(file_.path.string(), 0,
-                      "gives no measured time: " + join(facts_.notes.dropped, "; "));
+                      "gives no measured time: " + (facts_.notes.dropped.empty()
+                                                        ? "its rows have 0 bytes"
+                                                        : join(facts_.notes.dropped, "; ")));
     nccl_.add_to(facts_);
     return std::move(facts_);
   }

@@ -351,8 +351,11 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
                          : has_peer_to_peer(measured.cluster) ? words_for_inside(facts)
                                                               : kThroughHost);
   say("intra_latency", kStep);
-  for (const char* property : {"nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})
-    if (sources[property].starts_with("not measured"))
+  for (const char* property :
+       {"nics_per_node", "nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})
+    if (!sources.contains(property))
+      continue;
+    else if (sources[property].starts_with("not measured"))
       facts.notes.unknown.push_back(std::string(property) + ": " + sources[property]);
     else if (sources[property].starts_with("derived") || sources[property].starts_with("inferred"))
       facts.notes.inferred.push_back(std::string(property) + ": " + sources[property]);

@@ -194,6 +194,7 @@ class OsuTable {
   void take(std::int64_t bytes, double value) {
     constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
     if (bytes < 0 || bytes > kMostBytes || !(value > 0) || value > 1e12) return;
+    if (bytes == 0 && !test_->collective.empty()) return;  // of the call alone
     if (++rows_ > kMostOsuRows)
       throw DataError(file_.path.string(), line_,
                       "more than " + std::to_string(kMostOsuRows) + " rows");

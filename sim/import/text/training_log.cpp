@@ -177,7 +177,9 @@ class TrainingLog {
       for (const std::string_view how : {"FSDP", "HSDP", "DDP", "replicate", "fully_shard"})
         if (line.substr(at).starts_with(std::string(how) + " to the ")) setup_.parallelised = how;
     if (const std::size_t at = place_behind(line, "capacity: "); at != std::string_view::npos)
-      setup_.device = shown_name(line.substr(at, line.find(" with ", at) - at));
+      // "NVIDIA H100 80GB HBM3 (0) with ...", with the index among the node's
+      setup_.device =
+          shown_name(line.substr(at, std::min(line.find(" (", at), line.find(" with ", at)) - at));
     if (line.find("Float8 training active") != std::string_view::npos) setup_.float8 = true;
   }
 

@@ -406,6 +406,48 @@ TEST_CASE("an NVLink switch's tree leaves a rack as nine NICs would", "[nccl]") 
         Approx(8 * gibibyte / (9 * 47e9)).epsilon(0.02));
 }
 
+// NCCL takes no protocol of a rack to be faster than its tables say, though 72 NICs carry 4.7 times
+// what a GPU's links do: a GiB more takes what NCCL estimates of it.
+TEST_CASE("NCCL's limits of a protocol hold where GPUs' links carry less than the NICs", "[nccl]") {
+  Cluster cluster = machine(16, 72, 72, NetworkKind::InfiniBand);
+  cluster.gpu_generation = GpuGeneration::Blackwell;
+  cluster.nic.bandwidth = BytesPerSecond{47e9};
+  cluster.intra.bandwidth = BytesPerSecond{721.8e9};
+  for (const char* algorithm : {"Tree", "Ring"})
+    for (const char* protocol : {"LL", "LL128"}) {
+      CAPTURE(algorithm, protocol);
+      cluster.nccl_settings =
+          parse_nccl_settings(std::string("NCCL_ALGO=") + algorithm + " NCCL_PROTO=" + protocol);
+      const auto at = [&](std::int64_t gibibytes) {
+        const Bytes bytes{gibibytes << 30};
+        const NcclWay way =
+            nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, bytes);
+        return std::pair(all_reduced(cluster, bytes, "analytic"), way.estimate.time.count());
+      };
+      const auto [ours, rule] = at(8);
+      const auto [ours_of_more, rule_of_more] = at(16);
+      CHECK(ours_of_more - ours == Approx(rule_of_more - rule).epsilon(0.02));
+    }
+}
+
+// 3 steps of .6 us, after NCCL's base of 6.6 and a launch of 6, are 14.4: the host takes longer. Of
+// 14 steps each all-reduce is done later than the host's next call.
+TEST_CASE("calls follow one another no faster than the host makes them", "[nccl][engine]") {
+  const auto smallest = [](int gpus, Outcome outcome, const char* engine) {
+    const Cluster cluster = machine(1, gpus, gpus, NetworkKind::InfiniBand);
+    const NcclWay way = nccl_way(cluster, kUsualNccl, layout_of(cluster), outcome, Bytes{1024});
+    return played(
+        cluster,
+        one_collective(cluster, *way.collective, {.payload = Bytes{1}, .protocol = way.protocol}),
+        engine);
+  };
+  for (const char* engine : {"analytic", "flow-exact"}) {
+    CHECK(smallest(4, Outcome::AllGathered, engine) == Approx(17e-6).epsilon(1e-3));
+    CHECK(smallest(4, Outcome::AllReduced, engine) == Approx(17e-6).epsilon(1e-3));
+    CHECK(smallest(8, Outcome::AllReduced, engine) == Approx(21e-6).epsilon(1e-2));
+  }
+}
+
 namespace {
 
 /// The time of an all-gather by a ring with Simple, which NCCL's environment asks for.
@@ -433,6 +475,30 @@ TEST_CASE("a ring takes its latencies before its bytes", "[nccl]") {
     CHECK(mebibyte == Approx(of_ring(cluster, 2 << 20, engine) - of_ring(cluster, 1 << 20, engine))
                           .epsilon(1e-3));
   }
+}
+
+// Eight NICs of 47 GB/s carry 376 GB/s, and 16 channels of 20.5 copy 328: so long each further MiB
+// of 16 ranks takes, of which each rank gets 15/16. Asked for 32, NCCL fills the GPUs' links of
+// 370; four NICs, of 188 GB/s, are filled anyway.
+TEST_CASE("a ring's channels copy less than eight fast NICs carry", "[nccl]") {
+  const auto rate = [](int nics, const char* settings) {
+    Cluster cluster = machine(2, 8, nics, NetworkKind::InfiniBand);
+    cluster.nic.bandwidth = BytesPerSecond{47e9};
+    cluster.nccl_settings = parse_nccl_settings(settings);
+    const auto time = [&](std::int64_t gibibytes) {
+      const NcclWay way = nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllGathered,
+                                   Bytes{gibibytes << 30});
+      REQUIRE(way.estimate.algorithm == NcclAlgorithm::Ring);
+      return played(cluster,
+                    one_collective(cluster, *way.collective,
+                                   {.payload = Bytes{gibibytes << 26}, .protocol = way.protocol}),
+                    "analytic");
+    };
+    return 15. / 16 * (1 << 30) / (time(5) - time(4));
+  };
+  CHECK(rate(8, "none") == Approx(16 * 20.5e9).epsilon(0.01));
+  CHECK(rate(8, "NCCL_MIN_NCHANNELS=32") == Approx(370e9).epsilon(0.03));
+  CHECK(rate(4, "none") == Approx(188e9).epsilon(0.03));
 }
 
 // 8 x 8 GPUs: 63 steps of (14 + 7 x 3.4) / 8 us, 298 us in all, take 3.1 times that, and 1024 GPUs

@@ -101,7 +101,14 @@ TEST_CASE("a bandwidth of PCIe that nobody measured follows the GPU", "[shared]"
   CHECK(rate("25gbe", {{"intra_bandwidth", "9GBps"}}) == 9e9);
   CHECK(rate("rtx-4090-8gpu", {{"gpu", "rtx-a6000"}}) == 6.7e9);
   CHECK(rate("rtx-4090-8gpu", {{"gpu", "rtx-a6000"}, {"intra_bandwidth", "9GBps"}}) == 9e9);
-  CHECK(rate("dgx-a100", {{"gpu", "rtx-a6000"}}) == rate("dgx-a100", {}));
+  // Cards in the place of GPUs with NVLink are on PCIe. A bridge joins two of some.
+  CHECK(rate("dgx-a100", {{"gpu", "rtx-a6000"}}) == 6.7e9);
+  CHECK(rate("dgx-a100", {{"gpu", "l40s"}, {"gpus_per_node", "2"}}) == 6.7e9);
+  CHECK(rate("dgx-a100", {{"gpu", "rtx-a6000"}, {"gpus_per_node", "2"}}) ==
+        rate("dgx-a100", {{"gpus_per_node", "2"}}));
+  CHECK(rate("dgx-h100", {{"gpu", "h100-pcie"}}) == 19e9);
+  CHECK(rate("dgx-h100", {{"gpu", "l40s"}, {"intra_bandwidth", "30GBps"}}) == 30e9);
+  CHECK(inside("dgx-h100", {{"gpu", "l40s"}}).nvlink_sharp == YesNo::No);
   // Another value is no guess of ours.
   const TemporaryFolder folder;
   const std::string nvlinks = folder.write(

@@ -202,6 +202,25 @@ TEST_CASE("compute that was derived and not measured widens the interval", "[spr
   CHECK(width() > 10 * measured);
 }
 
+// Of 0.74 to 1.35 times the compute the fast end ends where the network binds, and the slow one has
+// all of what is longer. A twentieth of the bandwidth makes the toy wait for its network.
+TEST_CASE("the ends of derived compute are forecasts with that compute", "[spread]") {
+  for (const double slower : {1., 20.}) {
+    Scenario scenario = on_stack(toy::scenario(), "per_iteration_overhead,1us,1%,x,,\n");
+    scenario.cluster.nic.bandwidth.value /= slower;
+    scenario.trace.change().derived = true;
+    const auto its = [&](double speed) {
+      Scenario other = scenario;
+      other.cluster.compute_speed = speed;
+      return evaluate(other, *find_engine("analytic"));
+    };
+    const ForecastInterval interval = *its(1).interval;
+    const double end = std::exp(.15 * t_quantile(0.95, kSpreadDegrees));
+    CHECK(interval.low / its(end).result.iteration == Approx(1).epsilon(0.02));
+    CHECK(interval.high / its(1 / end).result.iteration == Approx(1).epsilon(0.02));
+  }
+}
+
 // Newer arithmetic makes it shorter more often than longer. The toy communicates for half of its
 // iteration.
 TEST_CASE(

@@ -81,6 +81,18 @@ TEST_CASE("The wider a cost may be, the less is told, and that cost is to be mea
   CHECK(words_of(open) == "cannot be told: measure one run with topk on this cluster");
 }
 
+// A cast of gradients that have two bytes already: it may come out faster by what nobody knows.
+TEST_CASE("A run that sends as many bytes as the dense one cannot pay", "[verdict]") {
+  ForecastDoubt its = with_term("encode_per_call of fp16", 0.5, 1);
+  const ForecastDoubt dense = sure(2);
+  const auto told = [&] {
+    return words_of(verdict_on("fp16", {Seconds{1.5}, its}, {Seconds{2}, dense}));
+  };
+  CHECK(told().starts_with("cannot be told"));
+  its.spread->saves_nothing = true;
+  CHECK(told() == "surely does not pay");
+}
+
 TEST_CASE("What to measure is the run that holds the widest term", "[verdict]") {
   const ForecastDoubt none = sure(1);
   const auto first = [&](const ForecastDoubt& its, const ForecastDoubt& other) {

@@ -46,6 +46,11 @@ TEST_CASE("a message of 0 bytes says a link's latency only where nothing larger 
   CHECK(latency("0  1.52\n") == Approx(1.52e-6));
 }
 
+TEST_CASE("a collective of 0 bytes alone is no measured time", "[network]") {
+  CHECK_THROWS_WITH(network_of({table("MPI Allreduce Latency Test", "0  1.00\n")}, kFourNodes),
+                    Contains("has no table of OSU"));
+}
+
 TEST_CASE("names of ranks before OSU's lines do not matter", "[network]") {
   for (const char* prefix : {"[1,0]<stdout>:", "0: ", "[0] ", "node7: "}) {
     CAPTURE(prefix);

@@ -153,6 +153,35 @@ TEST_CASE("what was not measured stays with the model, and words say so", "[meas
   CHECK(time_on(inside, 1'000'000) == Approx(time_on(described(4), 1'000'000)));
 }
 
+// Two nodes send half of the buffer at a time: from 32 KiB on, messages of 16 KiB and more ask the
+// receiver first. Stretched to half of the model's time they are still such messages.
+TEST_CASE("a measured point answers itself, whether its messages ask first or not",
+          "[measured_time]") {
+  for (const double share : {.4, .5, 2.}) {
+    std::vector<CurvePoint> points;
+    Cluster asks = described(2);
+    asks.eager_limit = Bytes{16 << 10};
+    for (std::int64_t bytes = 8 << 10; bytes <= 1 << 20; bytes *= 2)
+      points.push_back(point(2, bytes, share * time_on(asks, bytes)));
+    Cluster cluster = asks;
+    cluster.measured = std::make_shared<const MeasuredCollectives>(
+        MeasuredCollectives{"collectives-m.csv", curve_of(points), asks});
+    for (const CurvePoint& each : points)
+      CHECK(time_on(cluster, each.bytes.count) == Approx(each.seconds.count()).epsilon(1e-3));
+  }
+}
+
+// The model takes 8 nodes to be faster than 4 where it sees another algorithm there.
+TEST_CASE("more nodes than were measured take no less time", "[measured_time]") {
+  for (const std::int64_t bytes : {4'000, 64'000, 1'000'000, 16'000'000}) {
+    const double there = time_on(measured(4, {point(4, bytes, 1e-3)}), bytes);
+    for (const int nodes : {5, 6, 8, 16, 64})
+      CHECK(time_on(measured(nodes, {point(4, bytes, 1e-3)}), bytes) >= .999 * there);
+    for (const int nodes : {2, 3})
+      CHECK(time_on(measured(nodes, {point(4, bytes, 1e-3)}), bytes) <= 1.001 * there);
+  }
+}
+
 // 1 ms and 1 GB/s: 2, 3, 5, 9 and 17 ms for 1, 2, 4, 8 and 16 MB.
 TEST_CASE("a smooth line is sure to 2 %, and each doubling of the nodes adds 10 %",
           "[measured_time]") {
@@ -177,6 +206,8 @@ TEST_CASE("a smooth line is sure to 2 %, and each doubling of the nodes adds 10 
   repeated[1].deviation = 0.3;
   CHECK(deviation_on(measured(4, repeated), 3).value() == Approx(0.3));
   CHECK(deviation_on(measured(4, repeated), 12).value() == Approx(0.02));
+  CHECK(deviation_on(cluster, 1).value() == Approx(0.02));  // its ends are of the line
+  CHECK(deviation_on(cluster, 16).value() == Approx(0.02));
   CHECK_FALSE(deviation_on(cluster, 32));  // beyond the line
   CHECK_FALSE(deviation_on(measured(4, {point(4, 1'000'000, 2e-3), point(4, 4'000'000, 5e-3)}), 2));
   Cluster faster = cluster;

@@ -501,11 +501,13 @@ TEST_CASE("CollNet needs a network that adds up, and NCCL's environment may refu
   CHECK_FALSE(has(NcclAlgorithm::CollNetDirect));
 }
 
-TEST_CASE("a setting is one of twelve variables, with a value that NCCL reads", "[nccl]") {
+TEST_CASE("a setting is one of fourteen variables, with a value that NCCL reads", "[nccl]") {
   CHECK(parse_nccl_settings("none") == NcclSettings{});
   CHECK(parse_nccl_settings("NCCL_BUFFSIZE=8388608").buffer == Bytes{8 << 20});
   CHECK_FALSE(parse_nccl_settings("NCCL_COLLNET_ENABLE=0").collnet);
   CHECK(parse_nccl_settings("NCCL_COLLNET_NODE_THRESHOLD=4").collnet_nodes == 4);
+  CHECK(parse_nccl_settings("NCCL_MIN_NCHANNELS=32").least_channels == 32);
+  CHECK(parse_nccl_settings("NCCL_MIN_CTAS=32").least_channels == 32);
   CHECK(parse_nccl_settings("  NCCL_SOCKET_NTHREADS=2 ").socket_threads == 2);
   CHECK(parse_nccl_settings("NCCL_NVLS_CHUNKSIZE=524288").nvls_chunk == Bytes{512 << 10});
   CHECK(parse_nccl_settings("NCCL_NVLSTREE_MAX_CHUNKSIZE=65536").nvls_tree_chunk ==

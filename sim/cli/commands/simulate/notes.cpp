@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/text.hpp"
+#include "sim/forecast/software_spread.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/family_costs.hpp"
 #include "sim/inputs/fusion.hpp"
@@ -37,6 +38,9 @@ void note_costs(const Flags& flags, const Request& request, const Scenario& scen
   const std::string compressor(scenario.compressor->name);
   if (const std::string outside = outside_of(plan); !outside.empty())
     flags.note("some costs of '" + compressor + "' lie outside the cost table (" + outside + ")");
+  if (saves_nothing(plan, scenario))
+    flags.note(compressor +
+               " saves nothing here: a rank sends as many bytes as the gradients have");
   if (!scenario.compressing) return;  // the notes below concern times
   const std::string evidence = evidence_of(plan);
   const bool partly = evidence.find("measured") != std::string::npos;
