@@ -31,6 +31,24 @@ std::string link_words(const Cluster& cluster) {
          " a node";
 }
 
+/// Of the time that communication is exposed, twice the bandwidth would have to save this much.
+constexpr double kOfBandwidth = 0.2;
+
+/// The links that exposed communication waits for. Where faster ones would save hardly any of it,
+/// it is something else that binds.
+std::string waits_for(const Decision& decision, double exposed) {
+  const Cluster& cluster = decision.now.cluster;
+  const std::string links = link_words(cluster);
+  for (const WeighedOption& weighed : decision.ranked) {
+    const bool faster = weighed.option.change == Change::Network &&
+                        weighed.option.name.starts_with("network x 2");
+    if (!faster || 1 - 1 / weighed.speedup >= kOfBandwidth * exposed) continue;
+    return cluster.by_sockets ? "what the host's sockets carry of " + links
+                              : "latency and waits, more than " + links;
+  }
+  return links;
+}
+
 /// Whether a run fits in a GPU's usable memory: "yes", "no", or null if that is not known.
 Json fits(const Decision& decision, Bytes memory) {
   if (!decision.usable) return {};
@@ -340,7 +358,7 @@ std::string bound_words(const Decision& decision) {
                                   : "";
   const std::string software = "software and waiting " + to_a_tenth(shares.software);
   const std::string communication = "exposed communication " + to_a_tenth(shares.communication) +
-                                    " (" + link_words(decision.now.cluster) + ")";
+                                    " (" + waits_for(decision, shares.communication) + ")";
   switch (bound_of(decision)) {
     case Bound::Memory:
       return "memory: the run needs " + gigabytes(decision.memory.total()) + " GB, and " +

@@ -23,27 +23,38 @@ std::optional<int> largest(const Request& asked, Bytes usable, DataFiles& files)
   }
 }
 
+/// Shardings that may leave room for a larger batch, "" for today's. FSDP over many nodes may be
+/// slow for its long rings: then HSDP is worth its memory, and is not tried elsewhere.
+std::vector<std::string> shardings_to_try(const Scenario& now) {
+  std::vector<std::string> tried{""};
+  const bool sharded = now.sharding.kind == Sharding::Fsdp;
+  if (!sharded && now.cluster.ranks() > 1) tried.emplace_back("fsdp");
+  if (sharded && now.replicas() == 1 && now.cluster.nodes > 1 && now.cluster.gpus_per_node > 1)
+    tried.emplace_back("hsdp");
+  return tried;
+}
+
 }  // namespace
 
 std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& now, Bytes usable,
                                           DataFiles& files) {
   const bool recomputes = now.recompute != Recompute::None;
-  const bool shards = now.sharding.kind == Sharding::Fsdp || now.cluster.ranks() == 1;
   std::vector<FittingBatch> all;
-  for (const bool shard : {false, true})
+  for (const std::string& sharding : shardings_to_try(now))
     for (const bool recompute : {false, true}) {
-      if ((recompute && recomputes) || (shard && shards)) continue;
+      if (recompute && recomputes) continue;
       FittingBatch way;
       Option& option = way.option;
       option.change = Change::Batch;
       option.request = asked;
       std::vector<std::string> words;
-      if (shard) {
-        option.request.sharding = parse_sharding("fsdp");
-        option.flags.emplace_back("sharding", "fsdp");
+      if (!sharding.empty()) {
+        option.request.sharding = parse_sharding(sharding);
+        option.request.sharding_given = true;
+        option.flags.emplace_back("sharding", sharding);
         set_software(option, files);
         if (!option.refused.empty()) continue;
-        words.emplace_back("FSDP");
+        words.emplace_back(sharding == "hsdp" ? "HSDP" : "FSDP");
       }
       if (recompute) {
         option.request.recompute = Recompute::Full;

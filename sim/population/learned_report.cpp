@@ -125,10 +125,18 @@ std::string quality_sentence(const LearnedAnswer& answer) {
               : "");
 }
 
-/// Terms that lie outside all that was likely: a slip in a run, or software that is not the
-/// stack's.
+/// Runs, and terms, that lie outside all that was likely: a slip in a run, or software that is not
+/// the stack's.
 std::vector<std::string> far_from_known(const LearnedAnswer& answer) {
+  constexpr double kFar = 10;
   std::vector<std::string> lines;
+  for (const CheckedRun& run : answer.checked) {
+    const double times = run.row->run.iteration / run.before.result.iteration;
+    if (times > kFar || times < 1 / kFar)
+      lines.push_back("line " + std::to_string(run.row->run.line) + ": " +
+                      seconds_text(run.row->run.iteration) + ", where the stack alone says " +
+                      seconds_text(run.before.result.iteration));
+  }
   for (const LearnedTerm& term : answer.learned.terms)
     if (term.quantity != nullptr &&
         (term.after.value > term.before.high || term.after.value < term.before.low))

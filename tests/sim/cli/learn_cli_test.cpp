@@ -233,7 +233,8 @@ TEST_CASE("learn asks about a run that is faster than its GPUs alone", "[cli][le
 TEST_CASE("learn says which terms went far from what is known", "[cli][learn]") {
   const Lab slip(row("1", "185") + row("2", "190"));
   CHECK_THAT(gradcast_with({"learn", slip.runs, "-q"}).out,
-             Contains("Far from what is known. Look for a slip (milliseconds"));
+             Contains("Far from what is known. Look for a slip (milliseconds") &&
+                 Contains("line 2: 185 s, where the stack alone says "));
   const Lab lab(three());
   CHECK_THAT(gradcast_with({"learn", lab.runs, "-q"}).out, !Contains("Far from what is known"));
 }

@@ -39,6 +39,17 @@ TEST_CASE("the answer begins with the question, and says what binds", "[decide]"
   CHECK_THAT(table, !Contains("epoch cost"));
 }
 
+// On 100 GbE a host's sockets carry 28 Gb/s, whatever the NIC. On 1 GbE the NIC is what binds.
+TEST_CASE("a link that twice the bandwidth would not help is not what binds", "[decide]") {
+  const auto words = [](const char* cluster) {
+    DecideAsked asked = asked_for("vgg-16", cluster);
+    asked.request.batch = 4;  // a short iteration
+    return bound_words(decided(asked));
+  };
+  CHECK_THAT(words("1gbe"), Contains(" (1 NIC of 888.8Mbps a node)"));
+  CHECK_THAT(words("100gbe"), Contains(" (what the host's sockets carry of 1 NIC of 94.15Gbps"));
+}
+
 TEST_CASE("rows are today's run, the options by rank, and what was refused", "[decide]") {
   DecideAsked asked = asked_for("resnet-50", "10gbe");
   asked.samples = 1e6;
