@@ -404,12 +404,14 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   if (!rounds_of_nodes || kind == NetworkKind::Tcp) return protocol;
   const double steps = ring_steps(outcome, machine.ranks());
   const Seconds latencies = ring_latencies(protocol, cluster, machine, steps);
-  Seconds of_bytes{static_cast<double>(bytes.count) * times.between /
-                   link_bandwidth(cluster, machine, estimate, outcome)};
-  if (is_foreign(kind)) of_bytes = above(of_bytes, latencies);  // they hide behind these already
+  const Seconds of_bytes{static_cast<double>(bytes.count) * times.between /
+                         link_bandwidth(cluster, machine, estimate, outcome)};
+  // Ranks wait, and a part of the bytes comes after that. On foreign networks the rest of the bytes
+  // hides the latencies, or they the bytes.
+  const Seconds hidden = is_foreign(kind) ? std::max(latencies, of_bytes) : latencies + of_bytes;
   if (kind != NetworkKind::GpudirectTcp)  // its logs, of 16 ranks, show no such wait
     protocol.begin +=
-        above((waits_of_ring(machine.ranks()) - 1) * latencies, kGoesMeanwhile * of_bytes);
+        above(waits_of_ring(machine.ranks()) * latencies + (1 - kGoesMeanwhile) * of_bytes, hidden);
   if (!is_foreign(kind)) wait_before_bytes(protocol, cluster, latencies);
   return protocol;
 }

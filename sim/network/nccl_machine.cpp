@@ -101,6 +101,15 @@ void see_as_rccl(NcclMachine& machine, const Cluster& cluster) {
   machine.same_channels = true;
 }
 
+/// NCCL takes LL128 between nodes where a PCIe switch joins GPUs and NICs (src/graph/tuning.cc).
+/// Sockets go by the host. So do Slingshot's NICs, which have a way of their own to the CPU: on
+/// Polaris GPUs are PHB and SYS away from them. A GH200's own way to its CPU counts from 2.27 on.
+bool has_ll128_between(NetworkKind kind, GpuGeneration gpu, const NcclVersion& version) {
+  constexpr NcclVersion kByOwnCpu{2, 27, 0};
+  if (kind == NetworkKind::Tcp) return false;
+  return kind != NetworkKind::Slingshot || (gpu >= GpuGeneration::Hopper && version >= kByOwnCpu);
+}
+
 }  // namespace
 
 BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
@@ -117,7 +126,8 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   machine.gpus_per_node = gpus_per_node;
   machine.plugin_latency = cluster.nccl_plugin_latency;
   machine.nvlink = joined_by_nvlink(cluster) && cluster.nccl_settings.p2p();
-  machine.ll128 = machine.nvlink && (nodes == 1 || network_kind_of(cluster) != NetworkKind::Tcp);
+  machine.ll128 = machine.nvlink &&
+                  (nodes == 1 || has_ll128_between(network_kind_of(cluster), machine.gpu, version));
   machine.settings = cluster.nccl_settings;
   if (is_amd(machine.gpu)) {
     see_as_rccl(machine, cluster);

@@ -530,6 +530,13 @@ TEST_CASE("ranks wait for late ones over Slingshot, and not past the host", "[nc
   cluster = machine(8, 8, 8, NetworkKind::Slingshot);
   const double slingshot = of_ring(cluster, 1, "analytic");
   CHECK(slingshot > 2 * 63 * (14e-6 + 7 * 3.4e-6) / 8);
+  // Then half of the bytes, until the bytes alone take longer: a time that never falls.
+  double before = slingshot;
+  for (std::int64_t bytes = 1 << 10; bytes <= 1 << 28; bytes *= 2) {
+    const double now = of_ring(cluster, bytes, "analytic");
+    CHECK(now >= before);
+    before = now;
+  }
 }
 
 // A tree with LL on 4 x 8 GPUs: 14 steps of 0.6 us inside and 4 between, of 5 us each where the

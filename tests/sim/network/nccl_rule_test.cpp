@@ -550,6 +550,26 @@ TEST_CASE("a value that is no number is named with its variable", "[nccl]") {
   }
 }
 
+TEST_CASE("LL128 goes between nodes where NICs are near to GPUs", "[nccl]") {
+  const auto has = [](NetworkKind kind, GpuGeneration gpu, const char* version, int nodes = 2) {
+    Cluster cluster;
+    cluster.nodes = nodes;
+    cluster.gpus_per_node = 4;
+    cluster.gpu_generation = gpu;
+    cluster.network_kind = kind;
+    cluster.intra.bandwidth = BytesPerSecond{240e9};
+    return nccl_machine(cluster, parse_nccl_version(version), nodes, 4).ll128;
+  };
+  using enum GpuGeneration;
+  for (const NetworkKind kind : {NetworkKind::InfiniBand, NetworkKind::Roce, NetworkKind::Efa})
+    CHECK(has(kind, Ampere, "2.21.5"));
+  CHECK_FALSE(has(NetworkKind::Tcp, Ampere, "2.21.5"));
+  CHECK_FALSE(has(NetworkKind::Slingshot, Ampere, "2.27.5"));
+  CHECK(has(NetworkKind::Slingshot, Ampere, "2.21.5", 1));
+  CHECK_FALSE(has(NetworkKind::Slingshot, Hopper, "2.26.2"));
+  CHECK(has(NetworkKind::Slingshot, Hopper, "2.27.3"));
+}
+
 // LL128 needs NVLink. A slot of PCIe 4.0 carries up to 32 GB/s, the bridge of two RTX 3090 48.
 TEST_CASE("links of 20 GB/s are NVLink, but for GeForce cards and without peer-to-peer", "[nccl]") {
   Cluster cluster;
