@@ -94,6 +94,7 @@ std::optional<double> advantage(const RunForecast& its, const RunForecast& other
   if (!its.answered() || !other.answered()) return std::nullopt;
   double ahead = std::log(other.iteration / its.iteration);
   if (cannot_pay(its.spread, other.spread)) ahead = std::min(ahead, 0.);
+  if (cannot_pay(other.spread, its.spread)) ahead = std::max(ahead, 0.);
   return std::abs(ahead) <= kTie ? 0 : ahead;
 }
 
@@ -111,7 +112,8 @@ std::optional<RatioInterval> speedup_of(const RunForecast& its, const RunForecas
 
 std::optional<double> lack_of_difference(const RunForecast& one, const RunForecast& other) {
   constexpr double kFarApart = -1;
-  if (cannot_pay(one.spread, other.spread)) return kFarApart;
+  if (cannot_pay(one.spread, other.spread) || cannot_pay(other.spread, one.spread))
+    return kFarApart;
   if (one.spread && other.spread) {
     const auto faster = speedup_of(one, other);
     if (!faster) return std::nullopt;

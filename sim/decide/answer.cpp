@@ -40,11 +40,11 @@ std::string waits_for(const Decision& decision, double exposed) {
   const Cluster& cluster = decision.now.cluster;
   const std::string links = link_words(cluster);
   for (const WeighedOption& weighed : decision.ranked) {
-    const bool faster = weighed.option.change == Change::Network &&
-                        weighed.option.name.starts_with("network x 2");
+    const bool faster =
+        weighed.option.change == Change::Network && weighed.option.name.starts_with("network x 2");
     if (!faster || 1 - 1 / weighed.speedup >= kOfBandwidth * exposed) continue;
     return cluster.by_sockets ? "what the host's sockets carry of " + links
-                              : "latency and waits, more than " + links;
+                              : "latency, waits or links inside nodes, more than " + links;
   }
   return links;
 }

@@ -236,9 +236,10 @@ void settle_links_inside(Cluster& cluster, const Cluster& of_file, const Request
   if (changes_everywhere(request, "gpu") && !changes_everywhere(request, kIntraBandwidth) &&
       joined_by_nvlink(on_its_link) && is_pcie_card(on_its_link)) {
     on_its_link.intra.latency = std::max(on_its_link.intra.latency, kPcieStep);
-    on_its_link.nvlink_sharp = YesNo::No;
+    if (!changes_everywhere(request, "nvlink_sharp")) on_its_link.nvlink_sharp = YesNo::No;
     take_guess_on_pcie(on_its_link);
     on_its_link.nccl_settings = cluster.nccl_settings;
+    take_typed_links(on_its_link, request);
     cluster = std::move(on_its_link);
     return;
   }

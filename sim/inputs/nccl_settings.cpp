@@ -65,6 +65,12 @@ PeerToPeer level_of(std::string_view value) {
                    " is neither LOC nor NVL: other levels change no forecast");
 }
 
+/// NCCL has 64 channels at most (src/include/device.h: MAXCHANNELS).
+int least_channels(std::string_view name, std::string_view value) {
+  constexpr std::int64_t kMost = 64;
+  return static_cast<int>(std::min(kMost, in_range(name, value, 0)));
+}
+
 struct Variable {
   std::string_view name;
   void (*set)(NcclSettings&, std::string_view value);
@@ -109,11 +115,11 @@ constexpr Variable kVariables[] = {
      }},
     {"NCCL_MIN_NCHANNELS",
      [](NcclSettings& s, std::string_view value) {
-       s.least_channels = static_cast<int>(in_range("NCCL_MIN_NCHANNELS", value, 0));
+       s.least_channels = least_channels("NCCL_MIN_NCHANNELS", value);
      }},
     {"NCCL_MIN_CTAS",
      [](NcclSettings& s, std::string_view value) {
-       s.least_channels = static_cast<int>(in_range("NCCL_MIN_CTAS", value, 0));
+       s.least_channels = least_channels("NCCL_MIN_CTAS", value);
      }},
     {"NCCL_SOCKET_NTHREADS",
      [](NcclSettings& s, std::string_view value) {

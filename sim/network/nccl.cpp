@@ -263,9 +263,9 @@ LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
   // To the network GPUs pass on no more than so much, however fast it is.
   const double of_gpus = std::min(by_nics, by_gpus) / counted_between(cluster, machine) * links /
                          estimate.of_gpus.value;
-  const double of_copies = by_nics / copied_by_ring(machine, estimate);
-  // Where GPUs' links carry less than the NICs, NCCL's limits show on them.
-  const double of_inside = by_nics > by_gpus ? of_gpus : 0;
+  const double of_copies = std::min(by_nics, by_gpus) / copied_by_ring(machine, estimate);
+  // GPUs' links that carry less than the NICs are where NCCL's limits show.
+  const double of_inside = by_nics > by_gpus ? std::max(of_gpus, of_copies) : 0;
   return {at_least_flags(std::max({of_links, of_gpus, of_copies})),
           at_least_flags(std::max(of_links, of_inside))};
 }
@@ -337,7 +337,8 @@ void wait_before_bytes(Protocol& protocol, const Cluster& cluster, Seconds laten
 void step_as_rccl(Protocol& protocol, const Cluster& cluster, const NcclEstimate& estimate) {
   const bool simple = estimate.protocol == NcclProtocol::Simple;
   protocol.begin = Seconds{simple ? 17e-6 : 10e-6};
-  protocol.inside = Seconds{simple ? .8e-6 : .25e-6} - cluster.intra.latency;
+  protocol.inside = Seconds{simple ? .8e-6 : .25e-6} - cluster.intra.latency +
+                    above(cluster.intra.latency, kInsideHeld);
 }
 
 Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
@@ -387,9 +388,11 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   protocol.between = step.between;
   if (machine.nodes == 1 && estimate.algorithm == NcclAlgorithm::Ring &&
       outcome != Outcome::Broadcast && machine.rccl == nullptr) {
-    const Seconds step_inside = protocol.inside + cluster.intra.latency;
-    protocol.begin =
-        std::max(protocol.begin, kHostCall - ring_steps(outcome, machine.ranks()) * step_inside);
+    const Seconds steps =
+        ring_steps(outcome, machine.ranks()) * (protocol.inside + cluster.intra.latency);
+    const Seconds of_bytes{static_cast<double>(bytes.count) * times.between /
+                           link_bandwidth(cluster, machine, estimate, outcome)};
+    protocol.begin = std::max(protocol.begin, kHostCall - steps - of_bytes);
   }
   const NetworkKind kind = network_kind_of(cluster);
   const bool rounds_of_nodes = machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&

@@ -103,7 +103,8 @@ void see_as_rccl(NcclMachine& machine, const Cluster& cluster) {
 
 /// NCCL takes LL128 between nodes where a PCIe switch joins GPUs and NICs (src/graph/tuning.cc).
 /// Sockets go by the host. So do Slingshot's NICs, which have a way of their own to the CPU: on
-/// Polaris GPUs are PHB and SYS away from them. A GH200's own way to its CPU counts from 2.27 on.
+/// Polaris GPUs are PHB and SYS away from them. A GH200's own way to its CPU counts from 2.27 on
+/// (an H100 beside another CPU is taken to be one).
 bool has_ll128_between(NetworkKind kind, GpuGeneration gpu, const NcclVersion& version) {
   constexpr NcclVersion kByOwnCpu{2, 27, 0};
   if (kind == NetworkKind::Tcp) return false;

@@ -26,6 +26,7 @@ RunForecast times(RunForecast forecast, double iterations) {
     for (double* seconds : {&spread.forecast, &spread.physics, &spread.compute, &spread.own})
       *seconds *= iterations;
     for (SpreadTerm& term : spread.terms) term.seconds *= iterations;
+    spread.saves_nothing = spread.saves_nothing && iterations >= 1;
   }
   return forecast;
 }

@@ -109,6 +109,8 @@ TEST_CASE("a bandwidth of PCIe that nobody measured follows the GPU", "[shared]"
   CHECK(rate("dgx-h100", {{"gpu", "h100-pcie"}}) == 19e9);
   CHECK(rate("dgx-h100", {{"gpu", "l40s"}, {"intra_bandwidth", "30GBps"}}) == 30e9);
   CHECK(inside("dgx-h100", {{"gpu", "l40s"}}).nvlink_sharp == YesNo::No);
+  CHECK(inside("dgx-h100", {{"gpu", "l40s"}, {"intra_latency", "1us"}}).intra.latency ==
+        Seconds{1e-6});
   // Another value is no guess of ours.
   const TemporaryFolder folder;
   const std::string nvlinks = folder.write(

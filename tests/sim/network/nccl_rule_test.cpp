@@ -508,6 +508,7 @@ TEST_CASE("a setting is one of fourteen variables, with a value that NCCL reads"
   CHECK(parse_nccl_settings("NCCL_COLLNET_NODE_THRESHOLD=4").collnet_nodes == 4);
   CHECK(parse_nccl_settings("NCCL_MIN_NCHANNELS=32").least_channels == 32);
   CHECK(parse_nccl_settings("NCCL_MIN_CTAS=32").least_channels == 32);
+  CHECK(parse_nccl_settings("NCCL_MIN_NCHANNELS=1000").least_channels == 64);
   CHECK(parse_nccl_settings("  NCCL_SOCKET_NTHREADS=2 ").socket_threads == 2);
   CHECK(parse_nccl_settings("NCCL_NVLS_CHUNKSIZE=524288").nvls_chunk == Bytes{512 << 10});
   CHECK(parse_nccl_settings("NCCL_NVLSTREE_MAX_CHUNKSIZE=65536").nvls_tree_chunk ==

@@ -203,4 +203,8 @@ TEST_CASE("RCCL's choice takes its base and its flags, and the links' bandwidth"
   const Protocol between = way(two, std::int64_t{1} << 30).protocol;
   CHECK(between.begin.count() * 1e6 == Approx(6 + 17 + 30 * 7. / 8 * 2.1 + 30 / 8. * 14));
   CHECK(between.link_time_of(true) == Approx(6. / 7));
+  // A larger latency than NCCL's steps hold adds its excess over 5.7 us.
+  Cluster slow = node;
+  slow.intra.latency = Seconds{20.7e-6};
+  CHECK((slow.intra.latency + way(slow, 1 << 10).protocol.inside).count() * 1e6 == Approx(15.25));
 }
