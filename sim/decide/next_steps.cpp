@@ -51,6 +51,10 @@ std::vector<std::string> step_for(const Decision& decision, const Option& option
   if (option.change == Change::Compressor) {
     command = "breakeven";
     replaced.insert("--nic-bandwidth");
+    // Among several compressors one may have what another one lacks (with_compressor).
+    if (option.request.mode.empty()) replaced.insert("--mode");
+    if (option.request.implementation.empty()) replaced.insert("--implementation");
+    if (!option.request.parameter) replaced.insert("--parameter");
     added.insert(added.end(), {"--over", "nic-bandwidth"});
   } else {
     replaced.insert({"--parameter", "--mode", "--implementation"});

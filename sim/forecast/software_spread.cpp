@@ -525,6 +525,9 @@ RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& 
         const RatioInterval each = chosen_interval(its, others);
         widest = {std::min(widest.low, each.low), std::max(widest.high, each.high)};
       }
+  constexpr double kSlower = 1 - 1e-6;  // it casts, and nothing is saved by that
+  if (cannot_pay(one, other))
+    return {std::min(widest.low, kSlower), std::min(widest.high, kSlower)};
   return widest;
 }
 

@@ -84,9 +84,12 @@ inline constexpr double kLeastOfCompute = 0.97;
 bool saves_nothing(const Plan& plan, const Scenario& scenario);
 
 /// True for such a run beside a dense one.
+inline bool cannot_pay(const SoftwareSpread& its, const SoftwareSpread& other) {
+  return its.saves_nothing && other.kind.compressor.empty();
+}
 inline bool cannot_pay(const std::optional<SoftwareSpread>& its,
                        const std::optional<SoftwareSpread>& other) {
-  return its && other && its->saves_nothing && other->kind.compressor.empty();
+  return its && other && cannot_pay(*its, *other);
 }
 
 /// Times that the run may take, in seconds. Draw i of two forecasts is the same world: what has the
@@ -101,7 +104,7 @@ ForecastInterval interval_of(const SoftwareSpread& spread);
 
 /// The interval of how many times as fast `one` is as `other`, from joint draws. Runs of one kind
 /// share a part of their scatter. A compressor's kernels err in each run that has it, and in no
-/// dense run.
+/// dense run. A run that saves nothing is slower than a dense one, whatever the draws say.
 struct RatioInterval {
   double low = 0;
   double high = 0;

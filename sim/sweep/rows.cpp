@@ -352,9 +352,15 @@ std::vector<std::string> measures_of(const std::vector<Json>& rows) {
 
 /// The dense run that speedups and verdicts are over.
 std::string opponent_words(const SweepPlan& plan) {
+  const bool chooses = std::ranges::any_of(plan.axes, [](const SweepAxis& axis) {
+    return axis.flag == "fusion" && std::ranges::find(axis.values, "best") != axis.values.end();
+  });
   return plan.against == Against::Best
              ? "Speedup, verdict: over the fastest dense run, whatever its schedule (column "
-               "best_dense; --against same: by the row's own).\n"
+               "best_dense; --against same: by the row's own).\n" +
+                   std::string(chooses ? ""
+                                       : "A compressor has its row's schedule: --fusion best lets "
+                                         "it choose, as breakeven does.\n")
              : "Speedup, verdict: over the dense run of the same schedule, which need not be the "
                "fastest (--against best).\n";
 }

@@ -91,6 +91,8 @@ TEST_CASE("A run that sends as many bytes as the dense one cannot pay", "[verdic
   CHECK(told().starts_with("cannot be told"));
   its.spread->saves_nothing = true;
   CHECK(told() == "surely does not pay");
+  const Verdict verdict = verdict_on("fp16", {Seconds{1.5}, its}, {Seconds{2}, dense});
+  CHECK(verdict.speedup->high < 1);
 }
 
 TEST_CASE("What to measure is the run that holds the widest term", "[verdict]") {
