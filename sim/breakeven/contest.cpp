@@ -111,9 +111,6 @@ std::optional<RatioInterval> speedup_of(const RunForecast& its, const RunForecas
 }
 
 std::optional<double> lack_of_difference(const RunForecast& one, const RunForecast& other) {
-  constexpr double kFarApart = -1;
-  if (cannot_pay(one.spread, other.spread) || cannot_pay(other.spread, one.spread))
-    return kFarApart;
   if (one.spread && other.spread) {
     const auto faster = speedup_of(one, other);
     if (!faster) return std::nullopt;

@@ -48,9 +48,7 @@ MapCell cell_of(const std::vector<RunForecast>& candidates,
   }
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     if (!candidates[i].answered() || !candidates[0].answered()) continue;
-    const Pays pays = cannot_pay(candidates[i].spread, candidates[0].spread)
-                          ? Pays::No
-                          : pays_by(speedup_of(candidates[i], candidates[0]), costs_known);
+    const Pays pays = pays_by(speedup_of(candidates[i], candidates[0]), costs_known);
     cell.pays = either_of(cell.pays.value_or(Pays::No), pays);
   }
   cell.schedule = best.schedule;

@@ -31,7 +31,7 @@ std::string link_words(const Cluster& cluster) {
          " a node";
 }
 
-/// Of the time that communication is exposed, twice the bandwidth would have to save this much.
+/// The share of exposed communication that twice the bandwidth saves at least where links bind.
 constexpr double kOfBandwidth = 0.2;
 
 /// The links that exposed communication waits for. Where faster ones would save hardly any of it,

@@ -172,7 +172,7 @@ void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors
   spread.terms.push_back(costs);
 }
 
-/// What is not known of the cluster, between its two ends.
+/// A doubt about the cluster, by forecasts at its two ends.
 void add_doubt(SoftwareSpread& spread, const LinkDoubt& doubt, const Scenario& inside,
                const Engine& engine) {
   Timer timer(inside, engine);
@@ -528,6 +528,8 @@ RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& 
   constexpr double kSlower = 1 - 1e-6;  // it casts, and nothing is saved by that
   if (cannot_pay(one, other))
     return {std::min(widest.low, kSlower), std::min(widest.high, kSlower)};
+  if (cannot_pay(other, one))
+    return {std::max(widest.low, 1 / kSlower), std::max(widest.high, 1 / kSlower)};
   return widest;
 }
 

@@ -46,7 +46,9 @@ std::optional<RatioInterval> speedup_interval(Seconds its, const ForecastDoubt& 
   if (!doubt.spread || !others_doubt.spread) return std::nullopt;
   // Draws are of what stacks add to physics; a forecast by physics alone may lie beside them.
   const RatioInterval drawn = speedup_interval(*doubt.spread, *others_doubt.spread);
-  if (cannot_pay(doubt.spread, others_doubt.spread)) return drawn;
+  if (cannot_pay(doubt.spread, others_doubt.spread) ||
+      cannot_pay(others_doubt.spread, doubt.spread))
+    return drawn;
   return RatioInterval{std::min(drawn.low, others / its), std::max(drawn.high, others / its)};
 }
 

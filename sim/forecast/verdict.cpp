@@ -122,7 +122,6 @@ Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known, doub
 
 Pays pays_by(const std::optional<RatioInterval>& speedup, const ForecastDoubt& its,
              const ForecastDoubt& other, bool costs_known, double worth) {
-  if (cannot_pay(its.spread, other.spread)) return Pays::No;
   if (is_guessed(other)) return Pays::CannotBeTold;
   return pays_by(speedup, costs_known && !is_guessed(its), worth);
 }

@@ -79,7 +79,7 @@ class MeasuredTimes {
   double ratio_on(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
   /// The model's time on the cluster as its file describes it.
   double described_time(int nodes, int gpus, Outcome outcome, double bytes) const;
-  /// How far a line lies from the straight lines between its neighbours, near `bytes`.
+  /// A line's distance from the straight lines between its neighbours, near `bytes`.
   static std::optional<double> roughness(const std::vector<Point>& line, double bytes);
   /// " by NCCL 2.18.3" for a version that is not the forecast's, of one line or of two.
   std::string by(const Basis& basis) const;

@@ -184,9 +184,9 @@ double collnet_link_time(const NcclMachine& machine, const NcclEstimate& estimat
   return std::max(1.0, machine.channels * machine.inside.value / 2 / estimate.bandwidth.value);
 }
 
-/// What a byte that stays in its node counts on xGMI, in a ring over several nodes. Bytes to a NIC
-/// pass PCIe, and are counted on the GPU's links all the same: one of g that a GPU sends. So the
-/// other g - 1 count as g - 2.
+/// The weight on xGMI of a byte that stays in its node, in a ring over several nodes. Bytes to a
+/// NIC pass PCIe, and are counted on the GPU's links all the same: one of g that a GPU sends. So
+/// the other g - 1 count as g - 2.
 double inside_for_rccl(const NcclMachine& machine, const NcclEstimate& estimate) {
   const double gpus = machine.gpus_per_node;
   if (machine.nodes == 1 || gpus <= 2 || estimate.algorithm != NcclAlgorithm::Ring) return 1;
@@ -204,7 +204,7 @@ struct LinkTimes {
 /// send-receives that no file here has). A guess for a send and receive of other generations.
 constexpr double kChannelCopies = 20.5e9;
 
-/// What a node's channels copy in a ring to other nodes. NCCL lays twice those of its search
+/// A node's channels copy this much in a ring to other nodes. NCCL lays twice those of its search
 /// (src/graph/connect.cc). 16 of them pass on 328 GB/s, where eight NICs of 400 Gb/s carry 376;
 /// 32, which NCCL_MIN_NCHANNELS asks for, reach 367 (NVIDIA/nccl-tests#322).
 double copied_by_ring(const NcclMachine& machine, const NcclEstimate& estimate) {
@@ -213,13 +213,6 @@ double copied_by_ring(const NcclMachine& machine, const NcclEstimate& estimate) 
                      estimate.protocol == NcclProtocol::Simple;
   const int channels = std::max(2 * machine.channels_laid(), machine.settings.least_channels);
   return known ? channels * kChannelCopies : INFINITY;
-}
-
-/// What a node's NICs carry, as far as its channels use them.
-double rate_of_nics(const Cluster& cluster, const NcclMachine& machine) {
-  const bool foreign = is_foreign(network_kind_of(cluster));
-  const double share = foreign ? reached_of(cluster, machine) : cluster.nic_share;
-  return std::max(machine.channels, machine.nics) * share * cluster.nic.bandwidth.value;
 }
 
 /// Bytes take the longer of what they take on the links and what NCCL estimates. `reached`: the
@@ -257,7 +250,9 @@ LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
     return {at_least_flags(links / estimate.bandwidth.value) *
             (waits ? last_copy(outcome, machine.ranks()) : 1)};
   }
-  const double by_nics = rate_of_nics(cluster, machine);
+  const double share = is_foreign(network_kind_of(cluster)) ? reached : cluster.nic_share;
+  const double by_nics =
+      std::max(machine.channels, machine.nics) * share * cluster.nic.bandwidth.value;
   const double by_gpus = carried_to_nics(cluster, machine);
   const double of_links = reached * links / estimate.of_links.value;
   // To the network GPUs pass on no more than so much, however fast it is.
@@ -386,17 +381,16 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
       of_chunk + step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
   if (machine.rccl != nullptr && machine.nodes == 1) step_as_rccl(protocol, cluster, estimate);
   protocol.between = step.between;
-  if (machine.nodes == 1 && estimate.algorithm == NcclAlgorithm::Ring &&
-      outcome != Outcome::Broadcast && machine.rccl == nullptr) {
-    const Seconds steps =
-        ring_steps(outcome, machine.ranks()) * (protocol.inside + cluster.intra.latency);
-    const Seconds of_bytes{static_cast<double>(bytes.count) * times.between /
-                           link_bandwidth(cluster, machine, estimate, outcome)};
-    protocol.begin = std::max(protocol.begin, kHostCall - steps - of_bytes);
-  }
+  const bool is_ring = estimate.algorithm == NcclAlgorithm::Ring && outcome != Outcome::Broadcast;
+  const double steps = ring_steps(outcome, machine.ranks());
+  const Seconds of_bytes = is_ring ? Seconds{static_cast<double>(bytes.count) * times.between /
+                                             link_bandwidth(cluster, machine, estimate, outcome)}
+                                   : Seconds{0};
+  if (is_ring && machine.nodes == 1 && machine.rccl == nullptr)
+    protocol.begin = std::max(
+        protocol.begin, kHostCall - steps * (protocol.inside + cluster.intra.latency) - of_bytes);
   const NetworkKind kind = network_kind_of(cluster);
-  const bool rounds_of_nodes = machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&
-                               outcome != Outcome::Broadcast;
+  const bool rounds_of_nodes = is_ring && machine.nodes > 1;
   // Without threads of its own for that, the one that looks after all messages of a GPU copies
   // their bytes too (src/transport/net_socket.cc).
   protocol.in_lockstep =
@@ -405,10 +399,7 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
     protocol.between += above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
   // Over sockets rounds follow one another anyway.
   if (!rounds_of_nodes || kind == NetworkKind::Tcp) return protocol;
-  const double steps = ring_steps(outcome, machine.ranks());
   const Seconds latencies = ring_latencies(protocol, cluster, machine, steps);
-  const Seconds of_bytes{static_cast<double>(bytes.count) * times.between /
-                         link_bandwidth(cluster, machine, estimate, outcome)};
   // Ranks wait, and a part of the bytes comes after that. On foreign networks the rest of the bytes
   // hides the latencies, or they the bytes.
   const Seconds hidden = is_foreign(kind) ? std::max(latencies, of_bytes) : latencies + of_bytes;

@@ -353,7 +353,7 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
   say("intra_latency", kStep);
   for (const char* property :
        {"nics_per_node", "nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})
-    if (!sources.contains(property))
+    if (!sources.contains(property))  // nobody said it, and nothing shows it
       continue;
     else if (sources[property].starts_with("not measured"))
       facts.notes.unknown.push_back(std::string(property) + ": " + sources[property]);

@@ -202,8 +202,9 @@ TEST_CASE("compute that was derived and not measured widens the interval", "[spr
   CHECK(width() > 10 * measured);
 }
 
-// Of 0.74 to 1.35 times the compute the fast end ends where the network binds, and the slow one has
-// all of what is longer. A twentieth of the bandwidth makes the toy wait for its network.
+// Compute takes 0.74 to 1.35 times its time: the fast end ends where the network binds, and the
+// slow one has all of what is longer. A twentieth of the bandwidth makes the toy wait for its
+// network.
 TEST_CASE("the ends of derived compute are forecasts with that compute", "[spread]") {
   for (const double slower : {1., 20.}) {
     Scenario scenario = on_stack(toy::scenario(), "per_iteration_overhead,1us,1%,x,,\n");
