@@ -57,6 +57,9 @@ Cluster described_on(const Cluster& cluster, int nodes, int gpus) {
 /// (docs/accuracy.md, "Measured collectives").
 constexpr double kLeastDeviation = 0.02;
 constexpr double kDeviationOfDoubling = 0.1;
+/// So many doublings of the bytes around a size say how rough its line is there, and what of it
+/// other numbers of nodes have too.
+constexpr double kNear = 3;
 
 /// A time at `bytes` on the straight line through two points.
 template <class Point>
@@ -102,7 +105,6 @@ MeasuredTimes::MeasuredTimes(const Cluster& cluster, std::optional<NcclVersion> 
 /// The root of the mean square of the logarithms, over inner points within three doublings of
 /// `bytes`, or over the three nearest ones. nullopt with fewer than three of them.
 std::optional<double> MeasuredTimes::roughness(const std::vector<Point>& line, double bytes) {
-  constexpr double kNear = 3;
   constexpr std::size_t kLeast = 3;
   std::vector<std::pair<double, double>> off;  // doublings away, logarithm
   for (std::size_t i = 1; i + 1 < line.size(); ++i)
@@ -135,6 +137,20 @@ double MeasuredTimes::ratio_on(const Line& line, int nodes, int gpus, Outcome ou
     time = between(points[after - 1], points[after], inside);
   }
   return time / described_time(nodes, gpus, outcome, inside);
+}
+
+double MeasuredTimes::carried_ratio(const Line& line, int nodes, int gpus, Outcome outcome,
+                                    double bytes) const {
+  const double inside = std::clamp(bytes, line.points.front().bytes, line.points.back().bytes);
+  const double reach = std::min({kNear, std::log2(inside / line.points.front().bytes),
+                                 std::log2(line.points.back().bytes / inside)});
+  if (reach <= 0) return ratio_on(line, nodes, gpus, outcome, inside);
+  double sum = 0;
+  constexpr int kSteps = 3;  // to either side
+  for (int step = -kSteps; step <= kSteps; ++step)
+    sum +=
+        std::log(ratio_on(line, nodes, gpus, outcome, inside * std::exp2(reach * step / kSteps)));
+  return std::exp(sum / (2 * kSteps + 1));
 }
 
 std::optional<MeasuredTimes::Basis> MeasuredTimes::basis_of(const RankLayout& layout,
@@ -170,8 +186,9 @@ double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes p
   };
   const auto& [below, above] = *basis;
   if (below == above) {
+    if (layout.nodes() == below->first) return ratio(*below);
     // The model may choose another algorithm there. A run on more nodes is no faster all the same.
-    const double beyond = ratio(*below);
+    const double beyond = carried_ratio(below->second, below->first, gpus, outcome, bytes);
     const double least = beyond * described_time(below->first, gpus, outcome, bytes) /
                          described_time(layout.nodes(), gpus, outcome, bytes);
     return layout.nodes() > below->first ? std::max(beyond, least) : std::min(beyond, least);

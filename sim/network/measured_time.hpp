@@ -23,8 +23,9 @@ namespace gradcast {
 /// algorithm has them. Beyond the sizes the ratio at the edge holds. Between two measured numbers
 /// of nodes the time is interpolated, logarithm over logarithm: the model may choose another
 /// algorithm there than on either side, whose ratio says nothing of it. Beyond them the nearest
-/// one's ratio holds, and more nodes take no less time; one node says nothing of several. All of
-/// this is for one number of GPUs a node, since another one uses other links.
+/// one's ratio holds, in the mean of the sizes around, for a library's choice of algorithm at one
+/// size is not that of other nodes; and more nodes take no less time. One node says nothing of
+/// several. All of this is for one number of GPUs a node, since another one uses other links.
 class MeasuredTimes {
  public:
   /// `cluster` has measured times and must outlive this.
@@ -77,6 +78,9 @@ class MeasuredTimes {
   static double bytes_of(const RankLayout& layout, Outcome outcome, Bytes payload);
   /// Measured over modelled time on one of the measured numbers of nodes.
   double ratio_on(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
+  /// The part of that ratio that holds on other nodes too: the geometric mean over sizes as far
+  /// below as above, up to three doublings, and no farther than the line goes.
+  double carried_ratio(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
   /// The model's time on the cluster as its file describes it.
   double described_time(int nodes, int gpus, Outcome outcome, double bytes) const;
   /// A line's distance from the straight lines between its neighbours, near `bytes`.

@@ -22,7 +22,6 @@ namespace gradcast {
 namespace {
 
 constexpr Bytes kFromHere{1 << 20};
-constexpr int kFewNodes = 8;
 
 /// A row of a log, with what NCCL's own lines in such logs say of the machine.
 struct LoggedTime {
@@ -202,10 +201,11 @@ std::string family_of(const std::string& log) {
                        : log.substr(0, at) + (end == std::string::npos ? "" : log.substr(end));
 }
 
-std::string larger_runs(const std::vector<LoggedTime>& times, DataFiles& files) {
+/// Runs on more nodes than `most`, by what was learned from the others.
+std::string larger_runs(const std::vector<LoggedTime>& times, int most, DataFiles& files) {
   std::map<std::string, std::vector<LoggedTime>> few, many;
   for (const LoggedTime& time : times)
-    (time.point.nodes <= kFewNodes ? few : many)[family_of(time.log)].push_back(time);
+    (time.point.nodes <= most ? few : many)[family_of(time.log)].push_back(time);
   std::map<std::string, OfLog> logs;
   for (const auto& [family, larger] : many) {
     const auto& learned = few[family];
@@ -250,7 +250,8 @@ std::string other_sizes(const std::vector<LoggedTime>& times, DataFiles& files) 
 
 std::string curves_as_markdown(DataFiles& files) {
   const std::vector<LoggedTime> times = logged_times(files);
-  return "Learned from 8 nodes or fewer, larger runs:\n\n" + larger_runs(times, files) +
+  return "Learned from 8 nodes or fewer, larger runs:\n\n" + larger_runs(times, 8, files) +
+         "\nLearned from one and two nodes, larger runs:\n\n" + larger_runs(times, 2, files) +
          "\nLearned from every other size, the other sizes:\n\n" + other_sizes(times, files);
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -17,8 +19,18 @@ namespace {
 
 constexpr Bytes kSmall{64 << 10};
 constexpr Bytes kLarge{1 << 20};
-/// A NIC of 400 Gb/s, the fastest that is common.
+/// A NIC of 400 Gb/s, the fastest that is common. Slingshot's have 200.
 constexpr double kFastestNic = 50e9;
+constexpr double kSlingshotNic = 25e9;
+
+/// What a NIC of so many Gbit/s carries of data.
+struct NominalRate {
+  int gigabits;
+  double goodput;
+};
+constexpr NominalRate kNominalRates[] = {{10, 1.18e9}, {25, 2.94e9}, {40, 4.7e9}, {50, 5.88e9},
+                                         {100, 12e9},  {200, 24e9},  {400, 47e9}, {800, 94e9}};
+constexpr NominalRate kSlingshotRates[] = {{200, kSlingshotNic}};
 
 /// More measured times than these would take long, and decide nothing else.
 constexpr std::size_t kMostDeciding = 64;
@@ -118,6 +130,62 @@ double bounded(Cluster& cluster, const std::vector<CurvePoint>& points, double c
   return found > kFarAbove * high ? high : found;
 }
 
+std::span<const NominalRate> rates_of(NetworkKind kind) {
+  if (kind == NetworkKind::Slingshot) return kSlingshotRates;
+  return kNominalRates;
+}
+
+/// NCCL chooses by the rate that a NIC has, and does not know that less is reached of it. Two rates
+/// may meet the same times: on two nodes a tree asks little more than half of the NICs for what a
+/// ring asks. So the nearest nominal rate is taken, with the share of it that meets the times.
+/// `small`: the times that the latency meets; empty if it is known. False: no nominal rate does.
+bool take_nominal_rate(ImportedCluster& measured, const std::vector<CurvePoint>& large,
+                       const std::vector<CurvePoint>& small, double least_latency,
+                       double most_latency) {
+  Cluster& cluster = measured.cluster;
+  const NetworkKind kind = network_kind_of(cluster);
+  const Link found = cluster.nic;
+  const double all = cluster.nic_share;
+  constexpr double kLeastShare = .05, kMostShare = 1.05;
+  // Of the times' logarithms, in the mean.
+  const double met = std::abs(excess(cluster, large)) + .03;
+  double nearest = INFINITY, share = all;
+  int gigabits = 0;
+  Link nominal = found;
+  for (const NominalRate& rate : rates_of(kind)) {
+    cluster.nic = {BytesPerSecond{rate.goodput}, found.latency};
+    double its = 1;
+    for (int round = 0; round < 2; ++round) {
+      its = meeting(cluster, large, kLeastShare, kMostShare, false,
+                    [&](double value) { cluster.nic_share = value; });
+      if (!small.empty())
+        meeting(cluster, small, least_latency, most_latency, true,
+                [&](double value) { cluster.nic.latency = Seconds{value}; });
+    }
+    if (std::abs(excess(cluster, large)) > met) continue;
+    // Another link binds the times whatever the share.
+    if (its > .999 * kMostShare) its = std::min(all, found.bandwidth.value / rate.goodput);
+    const double usual =
+        kind == NetworkKind::Tcp ? socket_rate(cluster.nic.bandwidth).value / rate.goodput : 1;
+    if (const double off = std::abs(std::log(its / usual)); off < nearest) {
+      nearest = off;
+      share = its;
+      gigabits = rate.gigabits;
+      nominal = cluster.nic;
+    }
+  }
+  cluster.nic = nominal;
+  if (!small.empty()) cluster.nic.latency = Seconds{rounded_to(3, nominal.latency.count())};
+  // A little more than the goodput is a NIC of that rate too.
+  cluster.nic_share = share < all ? rounded_to(4, share) : all;
+  if (share > all) cluster.nic.bandwidth.value = rounded_to(4, share * nominal.bandwidth.value);
+  if (gigabits == 0 || share > all) return false;
+  measured.sources["nic_bandwidth"] =
+      "inferred: the goodput of " + std::to_string(gigabits) +
+      " Gbit/s, the nominal rate nearest to what the measured times take";
+  return true;
+}
+
 /// One link, of NICs or inside nodes. `carrying`: the least bandwidth with which it carries the
 /// measured bytes.
 void derive(ImportedCluster& measured, bool several, Link& link, const std::string& of,
@@ -148,10 +216,14 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
                                         [&](double value) { link.latency = Seconds{value}; }))};
   }
   if (bandwidth && !unbounded) drop_deviation(cluster, of + "_bandwidth");
+  const bool nominal =
+      several && bandwidth && !unbounded &&
+      take_nominal_rate(measured, large, latency ? small : std::vector<CurvePoint>{}, kLeastLatency,
+                        kMostLatency);
   if (bandwidth && !unbounded)
-    measured.sources[of + "_bandwidth"] = least
-                                              ? std::string(kLeast) + ", as another link binds them"
-                                              : words_for(large, "of large sizes");
+    measured.sources[nominal ? "nic_share" : of + "_bandwidth"] =
+        least ? std::string(kLeast) + ", as another link binds them"
+              : words_for(large, "of large sizes");
   if (!latency) return;
   // NCCL's steps have a latency of their own, up to which a link's changes nothing.
   const bool none = link.latency.count() < 1.1 * kLeastLatency;
@@ -211,9 +283,10 @@ double least_leaving_node(const std::vector<CurvePoint>& points) {
   return most;
 }
 
-int fewest_nics(double bytes_per_second, int gpus) {
+int fewest_nics(double bytes_per_second, int gpus, NetworkKind kind) {
+  const double fastest = kind == NetworkKind::Slingshot ? kSlingshotNic : kFastestNic;
   for (int nics = 1; nics < gpus; ++nics)
-    if (gpus % nics == 0 && bytes_per_second / nics <= kFastestNic) return nics;
+    if (gpus % nics == 0 && bytes_per_second / nics <= fastest) return nics;
   return std::max(1, gpus);
 }
 
@@ -222,11 +295,13 @@ void derive_links(ImportedCluster& measured) {
   const bool several = std::any_of(measured.curve.begin(), measured.curve.end(),
                                    [](const CurvePoint& point) { return point.nodes > 1; });
   if (several && !measured.sources.contains("nics_per_node")) {
-    cluster.nics_per_node =
-        fewest_nics(bytes_of_ring(measured, true, false), cluster.gpus_per_node);
+    cluster.nics_per_node = fewest_nics(bytes_of_ring(measured, true, false), cluster.gpus_per_node,
+                                        network_kind_of(cluster));
     if (cluster.nics_per_node > 1)
       measured.sources["nics_per_node"] =
-          "inferred: as few as carry the measured bandwidth at 400 Gb/s each";
+          "inferred: as few as carry the measured bandwidth at " +
+          std::string(network_kind_of(cluster) == NetworkKind::Slingshot ? "200" : "400") +
+          " Gb/s each";
   }
   derive(measured, false, cluster.intra, "intra",
          bytes_of_ring(measured, false, cluster.nvlink_sharp == YesNo::Yes));

@@ -10,8 +10,9 @@ namespace gradcast {
 /// Sets the bandwidths and latencies with which the model meets the measured times on average: of a
 /// NIC by the times on several nodes, inside nodes by those on one. The two largest sizes of each
 /// collective and number of nodes decide the bandwidth, and the two smallest, up to 64 KiB, the
-/// latency. Where another link binds the times, a bandwidth is the least that carries them. Says in
-/// `sources` how; a value that has a source stays.
+/// latency. Where another link binds the times, a bandwidth is the least that carries them. A NIC
+/// has a nominal rate, and a share of it that is reached. Says in `sources` how; a value that has a
+/// source stays.
 void derive_links(ImportedCluster& measured);
 
 /// Bytes a second that leave a node in NCCL's fastest collective on several nodes, of 1 MiB or
@@ -19,7 +20,8 @@ void derive_links(ImportedCluster& measured);
 /// bytes.
 double least_leaving_node(const std::vector<CurvePoint>& points);
 
-/// The least number of NICs of so many GPUs with which none carries more than 400 Gb/s.
-int fewest_nics(double bytes_per_second, int gpus);
+/// The least number of NICs of so many GPUs with which none carries more than 400 Gb/s, or 200 of
+/// Slingshot.
+int fewest_nics(double bytes_per_second, int gpus, NetworkKind kind);
 
 }  // namespace gradcast

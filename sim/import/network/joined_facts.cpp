@@ -131,8 +131,9 @@ void add_sockets(NetworkFacts& all, const NetworkFacts& sockets) {
                                        ": the " + to_text(*other) + " of another file are taken");
   }
   const double leaving = least_leaving_node(all.points);
-  const int nics =
-      all.nics_per_node > 0 ? all.nics_per_node : fewest_nics(leaving, all.gpus_per_node);
+  const int nics = all.nics_per_node > 0
+                       ? all.nics_per_node
+                       : fewest_nics(leaving, all.gpus_per_node, all.network_kind);
   if (!(leaving > 0)) return;
   // NCCL's sockets may reach far less than iperf3's, and forecasts are of NCCL.
   constexpr double kChance = 1.05;
