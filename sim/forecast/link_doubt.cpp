@@ -13,6 +13,7 @@
 #include "sim/network/collective_time.hpp"
 #include "sim/network/measured_time.hpp"
 #include "sim/plan/stack.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 namespace {
@@ -90,11 +91,8 @@ bool takes_measured(const Scenario& scenario) {
   });
 }
 
-/// True if the stack was learned on this cluster, or does not say on which it was.
 bool is_learned_here(const Scenario& scenario) {
-  if (scenario.stack == nullptr || !scenario.stack->factor) return false;
-  const std::vector<std::string>& on = scenario.stack->learned_on;
-  return on.empty() || std::ranges::find(on, scenario.cluster.name) != on.end();
+  return scenario.stack != nullptr && is_learned_on(*scenario.stack, scenario.cluster);
 }
 
 /// True for a collective alone whose stack has the errors of such collectives over TCP.

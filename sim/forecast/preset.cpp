@@ -17,6 +17,7 @@
 #include "sim/network/collective_choice.hpp"
 #include "sim/network/nccl_of_torch.hpp"
 #include "sim/network/nccl_rule.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 namespace {
@@ -368,6 +369,9 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
     words +=
         "; the software's costs and the interval come from NVIDIA's GPUs: none was measured on "
         "AMD's";
+  if (learned && !is_learned_on(*scenario.stack, cluster))
+    words += "; software as learned on " + join(scenario.stack->learned_on) +
+             ", without the factor of that cluster";
   return words;
 }
 

@@ -213,6 +213,11 @@ constexpr double kCarriedOverDeviationByPrecision = 0.65;
 
 /// The compute of a derived trace, or of one that is carried over to another GPU. The same in all
 /// runs of that trace.
+/// By it the draws know the term that is of compute.
+constexpr const char* kComputeOf = "compute of ";
+
+bool is_of_compute(const SpreadTerm& term) { return term.name.starts_with(kComputeOf); }
+
 void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
   const bool derived = inside.payload.count == 0 && inside.trace->derived;
   const bool carried_over = inside.payload.count == 0 && inside.speed_derived;
@@ -227,7 +232,7 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   const double reach = interval_reach();
   const double slower = std::exp(reach * std::hypot(own, carried_over ? above : 0));
   const double faster = std::exp(reach * std::hypot(own, carried_over ? below : 0));
-  LinkDoubt speed{"compute of " + std::filesystem::path(inside.trace->name).stem().string(),
+  LinkDoubt speed{kComputeOf + std::filesystem::path(inside.trace->name).stem().string(),
                   inside.cluster, inside.cluster, slower, faster};
   speed.slow.compute_speed /= slower;
   speed.fast.compute_speed *= faster;
@@ -374,15 +379,20 @@ bool saves_nothing(const Plan& plan, const Scenario& scenario) {
 
 std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
   Draws times(kSpreadDraws, spread.physics);
+  Draws compute(kSpreadDraws, spread.compute);
   for (const SpreadTerm& term : spread.terms) {
     if (term.outside && !with_outside) continue;
     const std::optional<std::size_t> place = joint_place(spread, term.name);
     const Draws joint = place ? joint_deviations(*spread.joint, *place) : Draws();
     const Draws& its = place ? joint : deviations_of(term.name);
     if (term.of_physics) {
-      for (std::size_t i = 0; i < times.size(); ++i)
-        times[i] += term.seconds *
-                    std::expm1((its[i] < 0 ? term.deviation_below : term.deviation) * its[i]);
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        const double more =
+            term.seconds *
+            std::expm1((its[i] < 0 ? term.deviation_below : term.deviation) * its[i]);
+        times[i] += more;
+        if (is_of_compute(term)) compute[i] += more;
+      }
       continue;
     }
     const Draws& there = deviations_of("presence of " + term.name);
@@ -397,9 +407,9 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
   const Draws joint = place ? joint_deviations(*spread.joint, *place) : Draws();
   const Draws& shared = place ? joint : deviations_of("discrepancy of " + spread.group);
   for (std::size_t i = 0; i < times.size(); ++i)
-    times[i] = spread.compute +
-               std::exp(shift_of(shared[i], spread.discrepancy, spread.discrepancy_below)) *
-                   (times[i] - spread.compute);
+    times[i] =
+        compute[i] + std::exp(shift_of(shared[i], spread.discrepancy, spread.discrepancy_below)) *
+                         (times[i] - compute[i]);
   for (const SoftwareSpread::KindError& kind : spread.kinds) {
     const std::optional<std::size_t> its = joint_place(spread, kind.name);
     const Draws drawn = its ? joint_deviations(*spread.joint, *its) : deviations_of(kind.name);
@@ -548,6 +558,10 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   if (spread.least > spread.forecast) spread.least = 0;
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
+  // Another cluster may be off by as much as the one that was learned.
+  if (stack->factor && !is_learned_on(*stack, scenario.cluster))
+    spread.discrepancy = spread.discrepancy_below =
+        std::hypot(stack->discrepancy, std::log(*stack->factor));
   double scatter = stack->scatter;
   const bool small = is_small(scenario);
   if (small && stack->small_scatter > 0) scatter = stack->small_scatter;
@@ -598,7 +612,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   spread.other_choice = scenario.kind_factor * scenario.model_factor * other_choice(inside, engine);
   // The factor of a cluster is on all but compute, and in the forecast.
   for (SpreadTerm& term : spread.terms)
-    term.seconds *= scenario.kind_factor * scenario.model_factor;
+    term.seconds *= scenario.kind_factor * (is_of_compute(term) ? 1 : scenario.model_factor);
   spread.physics = spread.forecast;
   if (known)  // which the forecast has in it
     for (const SpreadTerm& term : spread.terms)

@@ -104,7 +104,7 @@ void rescale(Imported& imported, Seconds iteration) {
   }
   scale_all(times, factor);
   if (imported.trace)
-    imported.trace = scaled_to(*imported.trace, imported.trace->iteration() * factor);
+    imported.trace = scaled_to(*imported.trace, imported.trace->iteration_alone(1) * factor);
   imported.notes.inferred.push_back(step + "all times, multiplied by " +
                                     number_to_text(rounded_to(4, factor)));
 }

@@ -163,7 +163,7 @@ std::string measured_csv(const Imported& imported, const std::string& name,
   run.model = beside(paths.model);
   run.trace = beside(paths.trace);
   run.batch = imported.trace->batch;
-  run.compute = imported.trace->iteration();
+  run.compute = imported.trace->iteration_alone(1);
   run.cluster = beside(paths.cluster);
   run.nodes = shape.nodes;
   run.gpus_per_node = shape.gpus_per_node;

@@ -216,7 +216,7 @@ void put_in_backward_order(Model& model, IterationTrace& trace) {
 IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps) {
   trace.derived = false;  // somebody says how long it takes
   trace.stated = true;
-  const double factor = iteration / trace.iteration(micro_steps);
+  const double factor = iteration / trace.iteration_alone(1, micro_steps);
   for (TensorTime& time : trace.tensors) {
     time.forward *= factor;
     time.backward *= factor;

@@ -80,7 +80,7 @@ void require_same_tensors(const Model& model, const IterationTrace& trace);
 void put_in_backward_order(Model& model, IterationTrace& trace);
 
 /// The trace scaled to another total time, that of an iteration of so many micro-steps: every time
-/// is multiplied by iteration / trace.iteration(micro_steps).
+/// is multiplied by iteration / trace.iteration_alone(1, micro_steps).
 IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps = 1);
 
 /// The trace with another optimizer's step: its update scaled by `update_bytes`. Nothing changes

@@ -53,8 +53,8 @@ Cluster described_on(const Cluster& cluster, int nodes, int gpus) {
   return described;
 }
 
-/// A repeated measurement differs by this much at least, and each doubling of the nodes adds that
-/// (docs/accuracy.md, "Measured collectives").
+/// A repeated measurement differs by this much at least, and each doubling of the nodes, or of the
+/// bytes beyond the measured ones, adds that (docs/accuracy.md, "Measured collectives").
 constexpr double kLeastDeviation = 0.02;
 constexpr double kDeviationOfDoubling = 0.1;
 /// So many doublings of the bytes around a size say how rough its line is there, and what of it
@@ -217,21 +217,23 @@ std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome
     return std::nullopt;
   double rough = kLeastDeviation;
   double doublings = INFINITY;
+  double beyond = 0;  // of the bytes, outside of the measured sizes
   for (const auto* at : {basis->below, basis->above}) {
     const std::vector<Point>& points = at->second.points;
-    if (bytes < points.front().bytes || bytes > points.back().bytes) return std::nullopt;
+    const double inside = std::clamp(bytes, points.front().bytes, points.back().bytes);
+    beyond = std::max(beyond, std::abs(std::log2(bytes / inside)));
     double spread = points.front().deviation;
     if (points.size() > 1) {
-      const std::size_t after = place_after(points, bytes);
+      const std::size_t after = place_after(points, inside);
       spread = std::max(points[after - 1].deviation, points[after].deviation);
     }
-    const std::optional<double> its = roughness(points, bytes);
+    const std::optional<double> its = roughness(points, inside);
     if (!its && spread == 0) return std::nullopt;
     rough = std::max({rough, its.value_or(0), spread});
     doublings =
         std::min(doublings, std::abs(std::log2(static_cast<double>(layout.nodes()) / at->first)));
   }
-  return std::hypot(rough, kDeviationOfDoubling * doublings);
+  return std::hypot(rough, kDeviationOfDoubling * doublings, kDeviationOfDoubling * beyond);
 }
 
 std::string MeasuredTimes::by(const Basis& basis) const {

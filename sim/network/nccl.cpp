@@ -423,8 +423,9 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
     case NcclAlgorithm::CollNetChain:
       return &streams::collnet_chain;
     case NcclAlgorithm::Nvls:
-      if (outcome == Outcome::AllReduced) return &streams::nvls;
-      break;  // as much passes each link as in a ring
+      return outcome == Outcome::AllGathered ? &streams::nvls_all_gather
+             : outcome == Outcome::Scattered ? &streams::nvls_reduce_scatter
+                                             : &streams::nvls;
     case NcclAlgorithm::Pat:
       return outcome == Outcome::AllGathered ? &streams::pat_all_gather
                                              : &streams::pat_reduce_scatter;

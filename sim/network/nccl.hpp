@@ -36,6 +36,9 @@ extern const Collective tree;
 /// switches add up as well: each GPU sends its share there once, S/g, and receives as much, in one
 /// step.
 extern const Collective nvls;
+/// The switch multicasts parts, or adds them up, on one node: S passes each GPU's links.
+extern const Collective nvls_all_gather;
+extern const Collective nvls_reduce_scatter;
 /// The switch inside nodes, a tree between them for the share of each GPU.
 extern const Collective nvls_tree;
 /// CollNet: the network's switches add up. Inside nodes each GPU sends its share of S to each other

@@ -103,8 +103,8 @@ double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol 
     bus *= rccl_share(machine, NcclAlgorithm::Ring, protocol, outcome, bytes);
   } else if (protocol == NcclProtocol::LL) {
     const bool fourth = machine.nodes > 1 || outcome == Outcome::AllReduced;
-    bus = since(machine.version, 21) ? at_most(bus / 2, most_ll(machine), limits)
-                                     : bus / (fourth ? 4 : 3);
+    bus /= since(machine.version, 21) ? 2 : fourth ? 4 : 3;
+    if (since(machine.version, 8)) bus = at_most(bus, most_ll(machine), limits);
   } else if (protocol == NcclProtocol::LL128) {
     const bool narrow = !since(machine.version, 23) && machine.gpus_per_node < 2;
     bus = at_most((narrow ? .7 : .92) * bus,
@@ -142,7 +142,9 @@ double nvls_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm, Outco
   const bool tree = algorithm == NcclAlgorithm::NvlsTree;
   if (!since(machine.version, 28)) {
     const double of_network = tree && machine.nodes > 2 ? between / 2 : between;
-    return channels * std::min(inside, of_network) * 5 / 6;
+    const bool rated = outcome == Outcome::AllReduced || !since(machine.version, 23);
+    const double share = !rated ? 1 : since(machine.version, 18) ? 5. / 6 : .75;
+    return channels * std::min(inside, of_network) * share;
   }
   const double efficiency = machine.gpu == GpuGeneration::Blackwell ? .74 : .85;
   const double members = machine.gpus_per_node;
@@ -216,14 +218,17 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
   const double base = nccl_tables::base_latency(library, algorithm)[p];
   double inside = nccl_tables::latency_inside(library, algorithm, machine.nvlink)[p];
   if (!since(version, 18) && machine.nodes > 1 && protocol == NcclProtocol::LL) inside *= 1.8;
-  // Plugins can say it since 2.12 (ncclNetProperties_v5).
+  // Plugins can say it since 2.12 (ncclNetProperties_v5). Until 2.17 it replaces that of the table.
   const double plugin = since(version, 12)
                             ? machine.plugin_latency.count() * 1e6 /
                                   (algorithm == NcclAlgorithm::Pat ? kPatStepsAtOnce : 1)
                             : 0;
-  const double between =
-      nccl_tables::latency_between(library, network_of(machine, algorithm, version))[p] +
-      (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
+  const double of_table =
+      nccl_tables::latency_between(library, network_of(machine, algorithm, version))[p];
+  const double between = since(version, 18)
+                             ? of_table + (protocol == NcclProtocol::Simple ? 2 : 1) * plugin
+                         : plugin > 0 ? plugin
+                                      : of_table;
   const int levels = floor_log2(machine.nodes);
   switch (algorithm) {
     case NcclAlgorithm::Tree:
@@ -250,9 +255,12 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
       const bool plateau =
           machine.rccl == nullptr && protocol == NcclProtocol::Simple &&
           outcome == Outcome::AllReduced && machine.nodes > 1 &&
-          bytes.count / (std::int64_t{machine.channels_laid()} * machine.ranks()) >= 64;
+          (since(version, 18)
+               ? bytes.count / (std::int64_t{machine.channels_laid()} * machine.ranks()) >= 64
+               : bytes.count >= machine.ranks() * (std::int64_t{64} << 10) / 16);
       if (!plateau) return latency;
-      return latency * (row(machine.gpu) == 0 ? 1.9 : 1.4);
+      if (since(version, 18)) return latency * (row(machine.gpu) == 0 ? 1.9 : 1.4);
+      return latency * (machine.gpu >= GpuGeneration::Hopper ? 1.5 : 1.9);
     }
     case NcclAlgorithm::Nvls:
       return base + inside + (machine.nodes > 1 ? between : 0);

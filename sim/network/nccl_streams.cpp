@@ -156,6 +156,26 @@ std::vector<Phase> nvls_phases(const RankLayout& layout, const CollectiveLoad& l
   });
 }
 
+/// Each GPU hands the switch its part, and receives all of them, its own too.
+std::vector<Phase> nvls_all_gather_phases(const RankLayout& layout, const CollectiveLoad& load) {
+  if (layout.ranks() == 1) return {};
+  Bytes all;
+  for_each_rank(layout, [&](int, int, int rank) { all = all + load.contribution(rank); });
+  std::vector<Phase> phases = streamed(layout, load, 1, 0, [&](LoadOfRank& own, int node, int i) {
+    own.add(local_rank(layout, node, i + 1), all);
+  });
+  phases.back().reducing_rounds = 0;
+  return phases;
+}
+
+/// The switch reads all parts of each GPU, its own too, and hands it a sum.
+std::vector<Phase> nvls_reduce_scatter_phases(const RankLayout& layout,
+                                              const CollectiveLoad& load) {
+  return streamed(layout, load, 1, 0, [&](LoadOfRank& own, int node, int i) {
+    own.add(local_rank(layout, node, i + 1), load.payload);
+  });
+}
+
 std::vector<Phase> collnet_chain_phases(const RankLayout& layout, const CollectiveLoad& load) {
   return summed_by_switches(
       layout, load, chain_steps(layout),
@@ -243,6 +263,22 @@ constinit const Collective nvls{
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
     .phases = nvls_phases,
+};
+constinit const Collective nvls_all_gather{
+    .name = "nvls-all-gather",
+    .summary = "the NVLink switch multicasts each GPU's part",
+    .source = "NCCL's NVLS: src/transport/nvls.cc, src/device/all_gather.h",
+    .outcome = Outcome::AllGathered,
+    .serves = Aggregation::AllGather,
+    .phases = nvls_all_gather_phases,
+};
+constinit const Collective nvls_reduce_scatter{
+    .name = "nvls-reduce-scatter",
+    .summary = "the NVLink switch adds up each GPU's part",
+    .source = "NCCL's NVLS: src/transport/nvls.cc, src/device/reduce_scatter.h",
+    .outcome = Outcome::Scattered,
+    .serves = Aggregation::AllReduce,
+    .phases = nvls_reduce_scatter_phases,
 };
 constinit const Collective nvls_tree{
     .name = "nvls-tree",

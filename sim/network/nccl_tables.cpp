@@ -57,12 +57,13 @@ ByProtocol latency_between(const Library& library, NcclAlgorithm algorithm) {
   if (library.rccl != nullptr) return library.rccl->of(algorithm).between;
   const NcclVersion& version = library.version;
   const bool is_218 = since(version, 18) && !since(version, 19);
+  const bool is_212 = since(version, 12) && !since(version, 13);
   switch (algorithm) {
     case NcclAlgorithm::Tree:
       return {5, 8.5, is_218 || since(version, 23) ? 14.0 : since(version, 8) ? 28.0 : 50.0};
     case NcclAlgorithm::Ring:
     case NcclAlgorithm::P2p:
-      return {2.7, 4, since(version, 18) ? 14.0 : since(version, 12) ? 28.0 : 9.6};
+      return {2.7, 4, since(version, 18) ? 14.0 : is_212 ? 28.0 : 9.6};
     case NcclAlgorithm::Nvls:
       return {0, 0, 18};
     case NcclAlgorithm::NvlsTree:

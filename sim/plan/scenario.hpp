@@ -173,7 +173,7 @@ struct Scenario : RunChoices {
 
   /// Images a GPU, and what one GPU alone takes: of the whole iteration.
   int batch() const { return trace->batch * accumulation; }
-  Seconds compute() const { return trace->iteration(accumulation); }
+  Seconds compute() const { return trace->iteration_alone(1, accumulation); }
 
   /// Ranks that share a copy of what is sharded, and copies.
   int shards() const { return shards_of(sharding, cluster); }

@@ -59,6 +59,12 @@ bool is_of_nics(const ScenarioQuantity& quantity) {
 
 bool is_usual(const StackTerm& term) { return term.presence >= 0.5; }
 
+bool is_learned_on(const Stack& stack, const Cluster& cluster) {
+  if (!stack.factor) return false;
+  const std::vector<std::string>& on = stack.learned_on;
+  return on.empty() || std::ranges::find(on, cluster.name) != on.end();
+}
+
 void take_ways(Scenario& scenario, const Stack& stack) {
   if (stack.pipelines) scenario.pipeline = true;
   if (const auto& usual = stack.schedule; usual) {
@@ -88,7 +94,9 @@ void apply_stack(Scenario& scenario) {
   for (const TermUse& use : scenario.stack_uses)
     if (use.outside.empty() && is_usual(*use.term))
       use.term->quantity->set(scenario, use.term->value);
-  scenario.model_factor = scenario.stack->factor.value_or(1);
+  // The factor is of the cluster that was learned, not of another.
+  const bool here = is_learned_on(*scenario.stack, scenario.cluster);
+  scenario.model_factor = here ? *scenario.stack->factor : 1;
   scenario.kind_factor = kind_estimate(scenario.stack->kinds, kind_of(scenario)).factor();
 }
 

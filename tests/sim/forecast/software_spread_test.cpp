@@ -422,6 +422,43 @@ TEST_CASE("the factor of a cluster is on communication and software", "[spread]"
         run(without_stack(plain), engine).iteration);
 }
 
+// What one cluster was off says nothing of another, which may be off by as much.
+TEST_CASE("the factor of a cluster is not another's", "[spread]") {
+  Scenario scenario =
+      on_stack(toy::scenario(), "per_iteration_overhead,20ms,5%,seen,,\nmodel_factor,1.3,3%,x,,\n");
+  const auto learned_on = [&](const std::string& cluster) {
+    Stack stack = *scenario.stack;
+    stack.learned_on = {cluster};
+    scenario = without_stack(std::move(scenario));  // which points into the stack
+    scenario.stack = std::make_shared<const Stack>(stack);
+    apply_stack(scenario);
+    return evaluate(scenario, *find_engine("analytic"));
+  };
+  const Evaluation here = learned_on(scenario.cluster.name);
+  const Evaluation elsewhere = learned_on("another");
+  const double compute = alone(scenario).count();
+  CHECK(here.result.iteration.count() - compute ==
+        Approx(1.3 * (elsewhere.result.iteration.count() - compute)));
+  CHECK(elsewhere.interval->high > here.result.iteration);
+}
+
+// With a thousand times the bandwidth next to all is compute, which was derived: a factor of 1.6 on
+// the rest moves neither end of what compute may take.
+TEST_CASE("the factor of a cluster leaves derived compute alone", "[spread]") {
+  const auto interval = [](const char* factor) {
+    Scenario scenario =
+        on_stack(toy::scenario(), std::string("per_iteration_overhead,1us,1%,x,,\n") + factor);
+    scenario.cluster.nic.bandwidth.value *= 1000;
+    scenario.cluster.intra.bandwidth.value *= 1000;
+    scenario.trace.change().derived = true;
+    return *evaluate(scenario, *find_engine("analytic")).interval;
+  };
+  const ForecastInterval without = interval("");
+  const ForecastInterval with = interval("model_factor,1.6,3%,x,,\n");
+  CHECK(with.low / without.low == Approx(1).epsilon(0.01));
+  CHECK(with.high / without.high == Approx(1).epsilon(0.01));
+}
+
 // 20 ms of overhead are 22 with a factor of 1.1, and all draws lie about the forecast.
 TEST_CASE("the draws of a learned stack have its factor", "[spread]") {
   const Scenario scenario = on_stack(toy::scenario("topk"),

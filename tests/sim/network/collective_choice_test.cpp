@@ -90,6 +90,31 @@ TEST_CASE("since NCCL 2.23 parts go by PAT where a group has one GPU a node", "[
   CHECK(names(27, {4, 8}) == "pat-all-gather, pat-reduce-scatter");
 }
 
+// 32 B200 in a rack. The NVLink switch takes 25 us, once, and a ring's 31 steps would take them
+// each. 1 MiB takes 25 us and a start, and all bytes pass each GPU's links at 74 % of 900 GB/s.
+TEST_CASE("an NVLink switch gathers and scatters in one step", "[collective]") {
+  Cluster rack = cluster(1);
+  rack.gpus_per_node = 32;
+  rack.gpu_generation = GpuGeneration::Blackwell;
+  rack.nvlink_sharp = YesNo::Yes;
+  rack.intra = {BytesPerSecond{900e9}, 3400ns};
+  rack.lay_out_ranks();
+  const CollectiveChoice choice(rack, NcclVersion{2, 27, 5});
+  for (const bool gathers : {true, false}) {
+    const auto time = [&](std::int64_t whole) {
+      const CollectiveLoad load{.payload = Bytes{gathers ? whole / 32 : whole}};
+      const CollectiveUse use = gathers ? choice.gather(load, {}) : choice.scatter(load, {});
+      CHECK(use.collective->name == (gathers ? "nvls-all-gather" : "nvls-reduce-scatter"));
+      CollectiveLoad walked = load;
+      walked.protocol = use.protocol;
+      return choice.time(*use.collective, walked).count();
+    };
+    CHECK(time(1 << 20) > 25e-6);
+    CHECK(time(1 << 20) < 40e-6);
+    CHECK(time(256 << 20) - time(1 << 20) == Approx((255 << 20) / (.74 * 900e9)).epsilon(0.02));
+  }
+}
+
 TEST_CASE("a platform of SimGrid's has no costs here, and says what to name instead",
           "[collective]") {
   Cluster platform = cluster(4);

@@ -289,7 +289,8 @@ TEST_CASE("the plugin's latency moves the choice", "[nccl]") {
   CHECK(choice() == NcclAlgorithm::NvlsTree);
   machine.plugin_latency = Seconds{75e-6};
   CHECK(choice() == NcclAlgorithm::Tree);
-  // NCCL asks for it since 2.12. Three steps up the tree and three down, with LL 75 us each.
+  // NCCL asks for it since 2.12. Three steps up the tree and three down, with LL 75 us each; until
+  // 2.17 in place of the table's 5 us, and since beside them.
   const auto tree = [&](NcclVersion version, double latency) {
     machine.version = version;
     machine.plugin_latency = Seconds{latency};
@@ -298,8 +299,44 @@ TEST_CASE("the plugin's latency moves the choice", "[nccl]") {
         return each.latency.count();
     return 0.;
   };
-  CHECK(tree({2, 12, 0}, 75e-6) == Approx(tree({2, 12, 0}, 0) + 6 * 75e-6));
+  CHECK(tree({2, 18, 0}, 75e-6) == Approx(tree({2, 18, 0}, 0) + 6 * 75e-6));
+  CHECK(tree({2, 17, 0}, 75e-6) == Approx(tree({2, 17, 0}, 0) + 6 * (75e-6 - 5e-6)));
   CHECK(tree({2, 11, 0}, 75e-6) == tree({2, 11, 0}, 0));
+}
+
+// Rings of 8 channels of 24 GB/s over 3 x 8 GPUs. LL gets a quarter of 192 GB/s, and from 2.8 on no
+// more than the 20.4 of an Intel host. An all-gather's bytes pass 23 of 24 times.
+TEST_CASE("LL's limit holds for rings from 2.8 on", "[nccl]") {
+  NcclMachine machine = of_the_log();
+  const auto bandwidth = [&](NcclVersion version) {
+    machine.version = version;
+    for (const NcclEstimate& each : nccl_estimates(machine, Outcome::AllGathered, Bytes{1 << 20}))
+      if (each.protocol == NcclProtocol::LL) return each.bandwidth.value;
+    return 0.;
+  };
+  CHECK(bandwidth({2, 7, 0}) == Approx(192e9 / 4 * 24 / 23));
+  CHECK(bandwidth({2, 8, 0}) == Approx(20.4e9 * 24 / 23));
+  CHECK(bandwidth({2, 20, 0}) == Approx(20.4e9 * 24 / 23));
+}
+
+// 4 x 4 ranks: until 2.17 from 16/16 x 64 KiB on a ring's latency by Simple is 1.9 times as long,
+// 1.5 times on Hopper. Its 8 crossings take 9.6 us each, and the other 22 steps 3.4: 8.4 + 22 x 3.4
+// + 8 x 9.6 = 160 us.
+TEST_CASE("until 2.17 a ring's plateau begins at 4 KiB a rank", "[nccl]") {
+  NcclMachine machine = of_the_log();
+  machine.nodes = machine.gpus_per_node = 4;
+  machine.version = {2, 14, 0};
+  const auto ring = [&](Bytes bytes) {
+    for (const NcclEstimate& each : nccl_estimates(machine, Outcome::AllReduced, bytes))
+      if (each.algorithm == NcclAlgorithm::Ring && each.protocol == NcclProtocol::Simple)
+        return each.latency.count() * 1e6;
+    return 0.;
+  };
+  machine.gpu = GpuGeneration::Ampere;
+  CHECK(ring({65'535}) == Approx(160));
+  CHECK(ring({65'536}) == Approx(160 * 1.9));
+  machine.gpu = GpuGeneration::Hopper;
+  CHECK(ring({65'536}) == Approx(160 * 1.5));
 }
 
 TEST_CASE("a slow host delays NCCL's estimate of a ring, and not the ring's steps over NVLink",
