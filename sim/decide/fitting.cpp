@@ -34,6 +34,14 @@ std::vector<std::string> shardings_to_try(const Scenario& now) {
   return tried;
 }
 
+/// No run has batch 0: where nothing fits, the name says no batch.
+std::string name_of(const FittingBatch& way) {
+  const std::string batch = std::to_string(way.batch);
+  if (way.with.empty())
+    return way.batch == 0 ? "largest batch" : "largest batch (" + batch + " a GPU)";
+  return way.batch == 0 ? way.with : way.with + " at batch " + batch;
+}
+
 }  // namespace
 
 std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& now, Bytes usable,
@@ -66,8 +74,7 @@ std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& 
       way.with = join(words, " and ");
       way.batch = *batch;
       set_batch(option, *batch, now);
-      option.name = words.empty() ? "largest batch (" + std::to_string(*batch) + " a GPU)"
-                                  : way.with + " at batch " + std::to_string(*batch);
+      option.name = name_of(way);
       if (*batch == 0) option.refused = "not even one sample fits in memory";
       if (*batch > kMostTimes * now.batch())
         option.refused = "it fits, but a batch of more than " + std::to_string(kMostTimes) +

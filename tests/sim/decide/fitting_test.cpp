@@ -86,6 +86,9 @@ TEST_CASE("where nothing fits, the option says so", "[decide]") {
   REQUIRE(!ways.empty());
   CHECK(ways[0].batch == 0);
   CHECK(ways[0].option.refused == "not even one sample fits in memory");
+  CHECK(ways[0].option.name == "largest batch");  // of 0 samples nobody trains
+  for (const FittingBatch& way : ways)
+    if (way.batch == 0) CHECK(way.option.name.find("batch 0") == std::string::npos);
 }
 
 // FNN-3 keeps a few KB a sample: a million of them fit. Its trace has times of 128.
