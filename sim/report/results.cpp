@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 
 #include "sim/answers/json_reader.hpp"
 #include "sim/base/clean_text.hpp"
@@ -58,7 +59,7 @@ class ResultReader {
     const JsonLists lists{{"results", "traceEvents"}, [this](std::size_t list, Json& item) {
                             list == 0 ? take_row(item) : events_.add(item);
                           }};
-    ResultFile result{path_, "", "", read_json(file, lists, [&](auto block) { sum.add(block); })};
+    ResultFile result{path_, "", "", read_json_of(file, lists, sum)};
     result.sha256 = sum.finish();
     if (find(result.document, "traceEvents") != nullptr) {
       result.command = "timeline";
@@ -76,6 +77,27 @@ class ResultReader {
   }
 
  private:
+  /// Throws DataError that says, for a text that begins like no object and no list, how to get
+  /// JSON.
+  Json read_json_of(BlockReader& file, const JsonLists& lists, Sha256& sum) const {
+    char begin = 0;
+    try {
+      return read_json(file, lists, [&](std::string_view block) {
+        sum.add(block);
+        const std::size_t at = block.find_first_not_of(" \t\r\n");
+        if (begin == 0 && at != std::string_view::npos) begin = block[at];
+      });
+    } catch (const DataError& error) {
+      if (begin == 0 || begin == '{' || begin == '[') throw;
+      const std::string name = std::filesystem::path(path_).stem().string() + ".json";
+      throw Error(error.code(),
+                  std::string(error.what()) +
+                      "; report reads JSON, and this is CSV or other text: run what wrote it with "
+                      "-o " +
+                      name);
+    }
+  }
+
   void take_row(Json& row) {
     if (!row.is_object() && no_object_ == 0) no_object_ = rows_.size() + 1;
     values_ += row.size();

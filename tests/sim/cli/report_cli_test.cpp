@@ -84,6 +84,10 @@ TEST_CASE("what is no result of ours is answered with 3 and its name", "[cli]") 
     CHECK_THAT(gradcast_with({"report", file}).err, Contains("x.json"));
   };
   says("compressor,seconds\ntopk,1\n", "x.json:1: is no whole JSON: byte 1 does not belong");
+  says("compressor,seconds\ntopk,1\n",
+       "; report reads JSON, and this is CSV or other text: run what wrote it with -o x.json");
+  CHECK_THAT(gradcast_with({"report", folder.write("y.json", "[oops]")}).err,
+             Contains("byte 2 does not belong there\n"));  // it begins as JSON does
   says("", "is no whole JSON");
   says("[]", "is no result of gradcast");
   says("{}", "is no result of gradcast");
