@@ -4,6 +4,8 @@ namespace gradcast {
 
 void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::string_view engine,
              const Answer& answer) {
+  for (const InputFile& input : inputs)
+    if (!input.path.empty()) flags.refuse_to_overwrite(input.path);
   switch (flags.format()) {
     case Format::Table:
       flags.deliver_table(answer.table);

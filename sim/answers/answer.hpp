@@ -19,7 +19,7 @@ struct Answer {
 };
 
 /// Writes the answer in the format and to the place that the flags name. `engine` is "" if none
-/// ran.
+/// ran. Throws UsageError where that place is an input, be it one that another file names.
 void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::string_view engine,
              const Answer& answer);
 

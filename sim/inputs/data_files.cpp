@@ -1,6 +1,7 @@
 #include "sim/inputs/data_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <stdexcept>
 #include <utility>
@@ -29,6 +30,10 @@ bool may_hold_data(const fs::path& folder) {
     return false;
   }
 }
+
+constexpr std::array kDataKinds = {
+    kModels,   kIterationTraces,  kCompressorFiles, kCostTables, kMeasuredRuns, kStacks,
+    kClusters, kCollectiveCurves, kFitStructures,   kStackLists, kEvents};
 
 thread_local const DataFiles* files_of_thread = nullptr;
 
@@ -108,6 +113,16 @@ DataFiles::Names DataFiles::listed(const DataKind& kind) const {
 bool DataFiles::has(const DataKind& kind, const std::string& name) const {
   const std::vector<std::string>& sorted = names(kind);
   return std::binary_search(sorted.begin(), sorted.end(), name);
+}
+
+bool DataFiles::holds(const fs::path& file) const {
+  std::error_code ignored;
+  if (file.extension() != ".csv" || !fs::is_regular_file(file, ignored)) return false;
+  const std::string name = file.stem().string();
+  return std::any_of(kDataKinds.begin(), kDataKinds.end(), [&](const DataKind& kind) {
+    return name.starts_with(kind.prefix) &&
+           fs::equivalent(root_ / kind.folder / file.filename(), file, ignored);
+  });
 }
 
 const TextFile& DataFiles::read(const DataKind& kind, const std::string& name_or_path,

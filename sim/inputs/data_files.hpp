@@ -77,6 +77,10 @@ class DataFiles {
   /// True if there is a file of this kind and name.
   bool has(const DataKind& kind, const std::string& name) const;
 
+  /// True for a file of any kind that these folders hold, by whatever path: it is found by its
+  /// name.
+  bool holds(const std::filesystem::path& file) const;
+
   /// Reads the file of a name of this kind, or of a path. A relative path begins at `folder`: the
   /// folder of the file that names it, or "" (the current directory) where a user names it. Throws
   /// ValueError for an unknown name (with a suggestion), DataError for a file that cannot be read.

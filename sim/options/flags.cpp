@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/compressor.hpp"
 #include "sim/base/caller.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
-#include "sim/base/writable.hpp"
 #include "sim/options/color.hpp"
 
 namespace gradcast {
@@ -153,6 +153,7 @@ std::vector<std::string> Flags::keep_values() {
     else if (kept.value == "true")
       kept_words.push_back("--" + kept.flag);
   }
+  if (has("config")) config_file_ = config_path(config);
   return kept_words;
 }
 
@@ -177,6 +178,8 @@ bool Flags::parse(int argc, const char* const* argv) {
   }
   static_cast<void>(format());
   require_writable();
+  require_no_overwriting();
+  require_known_ending();
   arguments_ = {"gradcast", command()};
   for (const GivenFlag& flag : line_.flags) {
     if (is_beside_the_answer(flag.name)) continue;
@@ -199,22 +202,6 @@ void Flags::require_values() const {
       throw UsageError("--" + flag.name + " takes no value");
     if (line_.find(flag.name) != &flag && !is_switch(flag.name))
       throw UsageError("--" + flag.name + " is given twice");
-  }
-}
-
-void Flags::require_writable() const {
-  for (const FlagInfo& flag : info_.flags) {
-    if (flag.writes == Writes::Nothing || !given(flag.name)) continue;
-    const bool output = flag.name == "output";
-    const std::string place = line_.find(flag.name)->value;
-    if (output && place == "-") continue;
-    // With --shard -o is a folder where shards meet. `sweep` refuses other folders in its own
-    // words.
-    std::error_code ignored;
-    if (flag.writes == Writes::Folder || (output && given("shard")))
-      require_folder_writable(place);
-    else if (!(output && command() == "sweep" && std::filesystem::is_directory(place, ignored)))
-      require_file_writable(place);
   }
 }
 
@@ -279,35 +266,6 @@ Error Flags::complaint(const std::string& name, const std::string& what) const {
   const KeptValue& kept = found->second;
   if (kept.path.empty()) return UsageError(kept.origin + ": " + what);
   return DataError(kept.path, kept.line, "'" + name + "': " + what);
-}
-
-std::string Flags::answer_file() const {
-  const std::string file = output_is_answer_ ? written("output") : "";
-  return file == "-" ? "" : file;
-}
-
-Format Flags::format() const {
-  if (info_.find("format") == nullptr) return Format::Table;
-  std::string name = text("format");
-  const std::string file = answer_file();
-  if (!given("format") && file.ends_with(".csv")) name = "csv";
-  if (!given("format") && file.ends_with(".json")) name = "json";
-  if (name == "table") return Format::Table;
-  if (name == "csv") return Format::Csv;
-  if (name == "json") return Format::Json;
-  throw complaint("format", "'" + name + "' is not table, csv or json");
-}
-
-void Flags::deliver(std::string_view content) const {
-  if (const std::string file = answer_file(); !file.empty())
-    write_text_file(file, content);
-  else
-    write_stdout(content);
-}
-
-void Flags::deliver_table(std::string_view content) const {
-  const bool colored = answer_file().empty() && is_colored(StandardStream::Output);
-  deliver(colored ? with_bold_headers(content) : std::string(content));
 }
 
 void Flags::note(const std::string& line) const {

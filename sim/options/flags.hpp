@@ -1,6 +1,7 @@
 // The flags of one command: every value is text until the command parses it, and
 // every complaint names the flag.
 #pragma once
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -40,6 +41,10 @@ class Flags {
   /// The word is a folder whose gradcast.toml has values for flags: short for --config FOLDER.
   void add_folder_word();
 
+  /// The endings that the answer's file may have if --format is not given, in place of .csv, .json,
+  /// .txt and .md, and the help of -o.
+  void answer_ends_in(std::vector<std::string> endings, const std::string& help);
+
   /// For a command whose answer is a text with one format only.
   void without_format();
   /// For a command that must answer even if the config file is wrong.
@@ -54,6 +59,8 @@ class Flags {
   const std::string& command() const { return info_.name; }
   /// The flags that this command added, in their order, without those that every command has.
   std::vector<std::string> own_names() const;
+  /// True if the command has this flag, given or not.
+  bool has(const std::string& name) const { return info_.find(name) != nullptr; }
   /// True if the flag is on the command line, not just in environment or config file.
   bool typed(const std::string& name) const { return given(name) && !kept_.contains(name); }
   bool given(const std::string& name) const;
@@ -78,6 +85,10 @@ class Flags {
   /// The format: --format, else the ending of the answer's file, else a table.
   Format format() const;
   bool quiet() const { return given("quiet"); }
+  /// Throws UsageError if the command would write to this file, which it reads. `parse` asks for
+  /// all files that are flags' values and words; who reads files that other files name asks for
+  /// those.
+  void refuse_to_overwrite(const std::filesystem::path& read) const;
   /// Writes to the answer's file, whole or not at all, or to standard output.
   void deliver(std::string_view content) const;
   /// The same for tables for people: headers are bold where standard output has colours.
@@ -96,6 +107,11 @@ class Flags {
   void require_values() const;
   /// Throws Error (1) if what is to be written cannot be: an hour's work must not end so.
   void require_writable() const;
+  /// Throws UsageError for an answer's file whose ending names a format that nobody writes.
+  void require_known_ending() const;
+  /// Throws UsageError if a flag or word names the same file as one that is written, or if that is
+  /// a file of the data folder, which other commands find by its name.
+  void require_no_overwriting() const;
   bool is_switch(const std::string& name) const;
   /// Throws std::logic_error for a flag that this command lacks.
   const FlagInfo& flag_named(const std::string& name) const;
@@ -108,6 +124,8 @@ class Flags {
   CommandInfo info_;
   bool output_is_answer_;
   bool folder_word_ = false;
+  std::vector<std::string> endings_{".csv", ".json", ".txt", ".md"};
+  std::string config_file_{};  // that was read; "" for none
   std::map<std::string, KeptValue> kept_;
   CommandLine line_;
   std::vector<std::string> arguments_;

@@ -105,6 +105,7 @@ std::vector<std::string> write_timeline(const Flags& flags, const TimelineChoice
                                         const TimelineRun& run) {
   std::vector<std::string> notes;
   if (choice.timeline.empty() && choice.paje.empty()) return notes;
+  for (const InputFile& input : run.inputs) flags.refuse_to_overwrite(input.path);
   const bool draws = run.noise.noise.any() || run.scenario.count_spread > 0;
   const Scenario scenario = draws ? replica_of(run.scenario, run.noise.noise, 0) : run.scenario;
   const Plan plan = draws ? make_plan(scenario) : run.plan;

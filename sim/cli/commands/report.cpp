@@ -32,6 +32,8 @@ Flags report_flags() {
   flags.add("title", "title of the page; not given: the question that the results answer", "");
   flags.add("figure", "write this one picture as SVG: a name that --figures lists");
   flags.add_switch("figures", "list the pictures that the page would have");
+  flags.answer_ends_in({".html", ".htm", ".svg", ".json", ".txt", ".md"},
+                       "write there instead of standard output; .json asks for --format json");
   flags.add_switch("data", "write what the pictures show as JSON, like --format json");
   return flags;
 }

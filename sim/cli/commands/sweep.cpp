@@ -106,6 +106,7 @@ class Sweep {
     plan_.arguments = flags_.arguments();
     if (flags_.given("emit-slurm")) return emit_slurm();
     make_tasks();
+    for (const InputFile& input : files_.inputs()) flags_.refuse_to_overwrite(input.path);
     if (flags_.given("dry-run")) return dry_run();
     return flags_.given("shard") ? run_shard() : run_all();
   }
@@ -167,6 +168,7 @@ class Sweep {
     for (const std::string& name : flags_.own_names())
       if (flags_.typed(name) && name != "jobs")
         throw UsageError("--" + name + " is not for `sweep merge`: the plan in the folder has it");
+    flags_.refuse_to_overwrite(plan_file(words[1]));
     const KeptPlan kept = kept_plan(words[1], version_and_commit());
     plan_ = kept.plan;
     if (find_engine(plan_.engine) == nullptr || !engine().built())

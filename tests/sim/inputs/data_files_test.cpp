@@ -129,3 +129,17 @@ TEST_CASE("files know that one which they read, or a folder of names, has change
   folder.write("models/new.csv", "# x\n");
   CHECK(provided.changed());
 }
+
+TEST_CASE("files know what lies where names are looked up", "[data]") {
+  TemporaryFolder folder;
+  for (const char* name : {"models", "traces"})
+    std::filesystem::create_directory(folder.path / name);
+  const DataFiles files(folder.path);
+  CHECK(files.holds(folder.write("models/mine.csv", "# x\n")));
+  CHECK(files.holds(folder.path / "traces" / ".." / "models" / "mine.csv"));
+  CHECK(files.holds(folder.write("traces/cost-mine.csv", "# x\n")));
+  CHECK_FALSE(files.holds(folder.write("traces/sweep.csv", "# x\n")));  // no kind's beginning
+  CHECK_FALSE(files.holds(folder.write("models/mine.json", "{}")));
+  CHECK_FALSE(files.holds(folder.write("mine.csv", "# x\n")));
+  CHECK_FALSE(files.holds(folder.path / "models" / "new.csv"));  // it is not there
+}
