@@ -8,6 +8,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/lists.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/toml_file.hpp"
 #include "sim/forecast/preset.hpp"
@@ -150,9 +151,13 @@ class PlanReader {
     for (const TomlEntry& entry : toml.entries) {
       const auto refuse = at(entry.line, entry.key + ": ");
       const auto& known = axis_names();
-      if (std::find(known.begin(), known.end(), entry.key) == known.end())
+      if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
+        if (flags_.has(entry.key))
+          at(entry.line, "")("unknown key '" + entry.key +
+                             "', which belongs on the command line: " + typed(entry));
         at(entry.line, "")("unknown key '" + entry.key + "'" + did_you_mean(entry.key, known) +
-                           "; keys are flags of `gradcast simulate` without their dashes");
+                           "; keys are flags of `gradcast sweep` without their dashes");
+      }
       if (entry.values.empty()) refuse("an empty list has no points");
       if (entry.kind == TomlKind::Boolean)
         refuse("'true' and 'false' are written \"yes\" and \"no\"");
@@ -164,6 +169,13 @@ class PlanReader {
       else
         refuse("the value is empty");
     }
+  }
+
+  /// "--engine analytic": a flag that no plan holds, as it is typed.
+  static std::string typed(const TomlEntry& entry) {
+    const std::string value = join(entry.values, ",");
+    const bool is_switch = entry.kind == TomlKind::Boolean || value.empty();
+    return "--" + entry.key + (is_switch ? "" : " " + shell_word(value));
   }
 
   /// A cycle's own comma parts nothing, and all other fusions are words or ranges of sizes.

@@ -6,7 +6,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "sim/base/text_file.hpp"
 #include "tests/run_program.hpp"
@@ -324,6 +327,15 @@ TEST_CASE("a bad plan is one clear line", "[cli][sweep]") {
   };
   refuses_plan("model = \"resnet-50\"\nnoodes = 4\n",
                "plan.toml:2: unknown key 'noodes'; did you mean 'nodes'?");
+  for (const auto& [line, typed] : std::vector<std::pair<std::string, std::string>>{
+           {"engine = \"analytic\"",
+            "engine', which belongs on the command line: --engine analytic"},
+           {"jobs = 4", "jobs', which belongs on the command line: --jobs 4"},
+           {"dry-run = true", "dry-run', which belongs on the command line: --dry-run"},
+           {"against = \"same\"", "against', which belongs on the command line: --against same"}})
+    refuses_plan("model = \"resnet-50\"\n" + line + "\n", "plan.toml:2: unknown key '" + typed);
+  refuses_plan("model = \"resnet-50\"\nreplicas = 4\n",
+               "unknown key 'replicas'; keys are flags of `gradcast sweep` without their dashes");
   refuses_plan("model = \"resnet-50\"\nnodes = []\n", "plan.toml:2: nodes: an empty list");
   refuses_plan("model = \"resnet-50\"\nnodes = \"8..4\"\n",
                "plan.toml:2: nodes: the range '8..4' does not rise");
