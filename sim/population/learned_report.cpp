@@ -109,9 +109,24 @@ Quality quality_of(const std::vector<CheckedRun>& checked, Evaluation CheckedRun
   return quality;
 }
 
+/// Whether any run has others that it is forecast by.
+bool is_checked(const LearnedAnswer& answer) {
+  return std::any_of(answer.checked.begin(), answer.checked.end(),
+                     [](const CheckedRun& run) { return run.others > 0; });
+}
+
+bool has_repeats(const LearnedAnswer& answer) {
+  return std::any_of(answer.checked.begin(), answer.checked.end(),
+                     [&](const CheckedRun& run) { return run.others + 1 < answer.checked.size(); });
+}
+
 std::string quality_sentence(const LearnedAnswer& answer) {
   if (answer.checked.size() < 2)
     return "One run has no others to be forecast by: two or more show how good this is.\n";
+  if (!is_checked(answer))
+    return "All " + std::to_string(answer.checked.size()) +
+           " runs are of one set-up, so that nothing checks this: measure another batch, model or "
+           "number of nodes.\n";
   const Quality before = quality_of(answer.checked, &CheckedRun::before);
   const Quality after = quality_of(answer.checked, &CheckedRun::after);
   const std::string all = " of " + std::to_string(answer.checked.size());
@@ -120,6 +135,9 @@ std::string quality_sentence(const LearnedAnswer& answer) {
          std::to_string(before.inside) + all + " before, " + std::to_string(after.inside) + all +
          " after; their median width is " + fixed(before.width_percent, 0) + " and " +
          fixed(after.width_percent, 0) + " % of the forecast.\n" +
+         (has_repeats(answer) ? "Runs that repeat a set-up are left out together: a run's repeats "
+                                "show how far runs scatter, not how good a forecast is.\n"
+                              : "") +
          (after.error_percent > before.error_percent + 1
               ? "The runs did not help each other: they may differ in what no column says.\n"
               : "");
@@ -202,6 +220,16 @@ std::string learned_name(const std::string& measured) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
 }
 
+std::string several_clusters(const std::vector<FitRow>& rows) {
+  std::vector<std::string> clusters;
+  for (const FitRow& row : rows)
+    if (std::find(clusters.begin(), clusters.end(), row.run.cluster) == clusters.end())
+      clusters.push_back(row.run.cluster);
+  if (clusters.size() < 2) return "";
+  return "the runs are of " + std::to_string(clusters.size()) + " clusters (" + join(clusters) +
+         "): what is learned is what they have in common";
+}
+
 std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::string& measured,
                                       const std::string& prior, const std::vector<FitRow>& rows,
                                       DataFiles& files) {
@@ -220,7 +248,7 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
   stack.name = learned_name(measured);
   std::set<std::string> clusters;
   for (const FitRow& row : rows) clusters.insert(fs::path(row.run.cluster).stem().string());
-  const std::vector<std::string> comments{
+  std::vector<std::string> comments{
       "The software stack " + prior + " on one cluster, as " + std::to_string(rows.size()) +
           (rows.size() == 1 ? " run" : " runs") + " of " + measured + " show it.",
       "Learned by `gradcast learn`. What the runs say nothing of is as " + prior +
@@ -228,6 +256,8 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
           "kind_factor on all of runs that compute as long as the runs that were measured.",
       "clusters: " + join({clusters.begin(), clusters.end()}, ","),
       "sources: " + join(stack.sources, " ")};
+  if (const std::string several = several_clusters(rows); !several.empty())
+    comments.insert(comments.begin() + 2, "Beware: " + several + ".");
   made.push_back({"platforms/stack-" + stack.name + ".csv", stack_csv(stack, comments)});
   return made;
 }
@@ -303,7 +333,7 @@ std::string learned_table(const LearnedAnswer& answer) {
             " has them: " + join(answer.left_open) + ".\n";
   text += lines_under("Left out:", answer.left_out);
   text += "\n" + terms_table(answer) + "\n";
-  if (rows > 1) text += checked_table(answer) + "\n";
+  if (is_checked(answer)) text += checked_table(answer) + "\n";
   text += quality_sentence(answer);
   text += lines_under(
       "Far from what is known. Look for a slip (milliseconds, the batch of all GPUs, nodes) or "
@@ -331,7 +361,8 @@ std::vector<Json> learned_rows(const LearnedAnswer& answer) {
              {"gpus_per_node", its.gpus_per_node},
              {"fusion", to_text(its.fusion)},
              {"overlap", its.overlap ? "yes" : "no"},
-             {"measured_seconds", its.iteration.count()}};
+             {"measured_seconds", its.iteration.count()},
+             {"checked_by", run.others}};
     add_forecast(row, "before", run, run.before);
     add_forecast(row, "after", run, run.after);
     rows.push_back(std::move(row));
@@ -379,7 +410,7 @@ Json learned_members(const LearnedAnswer& answer) {
       {"stack", answer.stack},         {"stack_assumed", answer.why_assumed.empty() ? "no" : "yes"},
       {"left_open", answer.left_open}, {"left_out", answer.left_out},
       {"learned", std::move(learned)}, {"measure_next", std::move(next)},
-      {"files", std::move(files)}};
+      {"notes", answer.notes},         {"files", std::move(files)}};
 }
 
 }  // namespace gradcast

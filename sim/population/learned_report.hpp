@@ -17,6 +17,7 @@ struct LearnedAnswer {
   std::string why_assumed{};             // in words, where no row and no flag names the stack
   std::vector<std::string> left_open{};  // "collective nccl": chosen by the stack for empty cells
   std::vector<std::string> left_out{};   // rows: "line 7: why"
+  std::vector<std::string> notes{};      // doubts about the runs, in words
   LearnedStack learned{};
   std::vector<CheckedRun> checked{};
   std::vector<NextRun> next{};
@@ -27,6 +28,9 @@ struct LearnedAnswer {
 
 /// "my-runs" of "traces/measured-my-runs.csv".
 std::string learned_name(const std::string& measured);
+
+/// That the rows are of several clusters, in words; "" where they are of one.
+std::string several_clusters(const std::vector<FitRow>& rows);
 
 /// `platforms/stack-<name>.csv`, and a copy of each cluster that the rows name by a path. Throws
 /// ValueError where two clusters would have one name.
@@ -43,7 +47,7 @@ std::string learned_table(const LearnedAnswer& answer);
 /// Each row forecast by the others.
 std::vector<Json> learned_rows(const LearnedAnswer& answer);
 Json learned_summary(const LearnedAnswer& answer);
-/// Members "stack", "learned", "measure_next" and "files" of the document.
+/// Members "stack", "learned", "measure_next", "notes" and "files" of the document.
 Json learned_members(const LearnedAnswer& answer);
 
 }  // namespace gradcast

@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -17,6 +18,7 @@
 #include "sim/plan/situation.hpp"
 #include "sim/plan/stack_use.hpp"
 #include "sim/population/group_chain.hpp"
+#include "sim/population/repeats.hpp"
 
 namespace gradcast {
 namespace {
@@ -474,14 +476,11 @@ LearnedStack StackLearner::by_all(const std::string& evidence) const {
   return learned(linear_, all, draws_, evidence);
 }
 
-LearnedStack StackLearner::without(std::size_t row) const {
-  std::vector<std::size_t> others;
-  for (std::size_t i = 0; i < rows_.size(); ++i)
-    if (i != row) others.push_back(i);
-  const LinearGroup linear = some_of(others);
+LearnedStack StackLearner::by_some(const std::vector<std::size_t>& rows) const {
+  const LinearGroup linear = some_of(rows);
   // Many rows take longer to look at, and leave fewer states to look for.
   const int sweeps = std::clamp(120'000 / static_cast<int>(rows_.size()), 2000, 12'000);
-  return learned(linear, others, chain_draws(linear, {sweeps / 4, sweeps, sweeps / 2000 + 1}),
+  return learned(linear, rows, chain_draws(linear, {sweeps / 4, sweeps, sweeps / 2000 + 1}),
                  "the other runs");
 }
 
@@ -507,13 +506,17 @@ std::vector<CheckedRun> check_by_others(const StackLearner& learner,
                                         const std::function<void(std::size_t)>& progress) {
   const auto prior = std::make_shared<const Stack>(learner.prior());
   std::vector<CheckedRun> checked;
+  std::map<std::vector<std::size_t>, std::shared_ptr<const Stack>> by;  // repeats share one
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CheckedRun run{&rows[i], evaluate_on(rows[i].scenario, prior, engine), {}};
-    if (rows.size() > 1)
-      run.after = evaluate_on(rows[i].scenario,
-                              std::make_shared<const Stack>(learner.without(i).stack), engine);
-    else
-      run.after = run.before;
+    const std::vector<std::size_t> others = rows_but_repeats(rows, i);
+    run.others = others.size();
+    run.after = run.before;
+    if (!others.empty()) {
+      std::shared_ptr<const Stack>& stack = by[others];
+      if (stack == nullptr) stack = std::make_shared<const Stack>(learner.by_some(others).stack);
+      run.after = evaluate_on(rows[i].scenario, stack, engine);
+    }
     checked.push_back(std::move(run));
     if (progress) progress(i + 1);
   }

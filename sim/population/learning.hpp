@@ -50,8 +50,8 @@ class StackLearner {
 
   /// The stack by all rows. `evidence` is the source of what was learned: "3 runs of my-runs".
   LearnedStack by_all(const std::string& evidence) const;
-  /// The stack by all rows but one.
-  LearnedStack without(std::size_t row) const;
+  /// The stack by some of the rows.
+  LearnedStack by_some(const std::vector<std::size_t>& rows) const;
 
   const Stack& prior() const { return prior_; }
 
@@ -96,17 +96,20 @@ class StackLearner {
   std::vector<Draw> draws_;
 };
 
-/// A run forecast by the stack alone, and by the stack with the other runs.
+/// A run forecast by the stack alone, and by the stack with the runs of other set-ups.
 struct CheckedRun {
   const FitRow* row = nullptr;
   Evaluation before;
   Evaluation after;
+  std::size_t others =
+      0;  // runs of other set-ups; none: nothing checks it, and `after` is `before`
 
   double error_percent(const Evaluation& forecast) const;
   bool holds(const Evaluation& forecast) const;  // whether its interval holds the measurement
 };
 
-/// Each row by the others. `progress`: called with how many rows are done.
+/// Each row by the others. A run that repeats it says how far runs scatter, and not how good a
+/// forecast is: it is left out, too. `progress`: called with how many rows are done.
 std::vector<CheckedRun> check_by_others(const StackLearner& learner,
                                         const std::vector<FitRow>& rows, const Engine& engine,
                                         const std::function<void(std::size_t)>& progress = {});

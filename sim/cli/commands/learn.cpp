@@ -176,12 +176,11 @@ void require_learnable(const MeasuredRuns& measured, const std::vector<FitRow>& 
   }
 }
 
-void note_doubts(const Flags& flags, const Stack& prior, const std::vector<FitRow>& rows) {
-  std::vector<std::string> clusters;
+/// What a reader should doubt about the runs, in words.
+std::vector<std::string> doubts_about(const Stack& prior, const std::vector<FitRow>& rows) {
+  std::vector<std::string> doubts;
   std::vector<std::string> twice;
   for (const FitRow& row : rows) {
-    if (std::find(clusters.begin(), clusters.end(), row.run.cluster) == clusters.end())
-      clusters.push_back(row.run.cluster);
     const bool known = std::find(prior.sources.begin(), prior.sources.end(), row.run.source) !=
                        prior.sources.end();
     if (known && std::find(twice.begin(), twice.end(), row.run.source) == twice.end())
@@ -189,16 +188,17 @@ void note_doubts(const Flags& flags, const Stack& prior, const std::vector<FitRo
   }
   for (const FitRow& row : rows)
     if (row.run.iteration < row.run.compute * kLeastOfCompute)
-      flags.note("line " + std::to_string(row.run.line) + ": iteration_seconds " +
-                 number_to_text(row.run.iteration.count()) + " is less than compute_seconds " +
-                 number_to_text(row.run.compute.count()) +
-                 ", and no run is faster than its GPUs alone: are both of the same batch per GPU?");
-  if (clusters.size() > 1)
-    flags.note("the runs are of " + std::to_string(clusters.size()) + " clusters (" +
-               join(clusters) + "): what is learned is what they have in common");
+      doubts.push_back(
+          "line " + std::to_string(row.run.line) + ": iteration_seconds " +
+          number_to_text(row.run.iteration.count()) + " is less than compute_seconds " +
+          number_to_text(row.run.compute.count()) +
+          ", and no run is faster than its GPUs alone: are both of the same batch per GPU?");
+  if (const std::string several = several_clusters(rows); !several.empty())
+    doubts.push_back(several);
   if (!twice.empty())
-    flags.note("stack '" + prior.name + "' was estimated from runs of " + join(twice) +
-               ": these runs count twice");
+    doubts.push_back("stack '" + prior.name + "' was estimated from runs of " + join(twice) +
+                     ": these runs count twice");
+  return doubts;
 }
 
 void write(const Flags& flags, const std::vector<FittedFile>& made) {
@@ -230,6 +230,7 @@ int learn(int argc, const char* const* argv) {
   answer.why_assumed = prior.why_assumed;
   answer.left_open = cells_left_open(rows);
   answer.left_out = usable.left_out;
+  answer.notes = doubts_about(*prior.stack, rows);
   try {
     Progress progress(std::vector<double>(rows.size(), 1), flags.quiet());
     const StackLearner learner(*prior.stack, rows, seed);
@@ -254,7 +255,7 @@ int learn(int argc, const char* const* argv) {
   deliver(flags, files.inputs(), "analytic",
           {learned_table(answer), learned_rows(answer), learned_summary(answer), seed,
            learned_members(answer)});
-  note_doubts(flags, *prior.stack, rows);
+  for (const std::string& note : answer.notes) flags.note(note);
   return 0;
 }
 

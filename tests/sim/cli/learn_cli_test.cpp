@@ -159,6 +159,37 @@ TEST_CASE("learn takes one run too, which has no others to be forecast by", "[cl
   CHECK_THAT(ran.out, Contains("One run has no others to be forecast by"));
 }
 
+TEST_CASE("learn leaves out a run and its repeats together, and says so", "[cli][learn]") {
+  const std::string again = row("1", "0.186") + row("2", "0.191") + row("4", "0.197");
+  const Lab twice(three() + again);
+  const json document = learned(twice);
+  for (const json& each : document["results"]) CHECK(each["checked_by"] == 4);  // 6 but 2
+  const std::string said = "Runs that repeat a set-up are left out together";
+  CHECK_THAT(gradcast_with({"learn", twice.runs, "-q"}).out, Contains(said));
+  const Lab once(three());
+  CHECK_THAT(gradcast_with({"learn", once.runs, "-q"}).out, !Contains(said));
+  const Lab same(row("2", "0.19") + row("2", "0.191") + row("2", "0.192"));
+  const Ran ran = gradcast_with({"learn", same.runs, "-q"});
+  CHECK_THAT(ran.out, Contains("All 3 runs are of one set-up, so that nothing checks this"));
+  CHECK_THAT(ran.out, !Contains("Mean error"));
+  CHECK(learned(same)["results"][0]["checked_by"] == 0);
+}
+
+TEST_CASE("learn says that runs are of several clusters also where nobody hears notes",
+          "[cli][learn]") {
+  std::string other = row("4", "0.196");
+  other.replace(other.find("mine.csv"), 8, "yours.csv");
+  const Lab lab(row("1", "0.185") + row("2", "0.19") + other);
+  lab.folder.write("yours.csv", kCluster);
+  const std::string says =
+      "the runs are of 2 clusters (mine.csv, yours.csv): what is learned is what they have in "
+      "common";
+  CHECK(learned(lab, {"-o", lab.path("my")})["notes"] == json::array({says}));
+  CHECK_THAT(read_text_file(lab.path("my/platforms/stack-my-runs.csv")).content, Contains(says));
+  const Lab one(three());
+  CHECK(learned(one)["notes"].empty());
+}
+
 TEST_CASE("learn refuses what it cannot learn from in one line", "[cli][learn]") {
   const Lab lab(three());
   refuses({"learn"}, 2, "a file is missing: your measured runs");

@@ -11,6 +11,7 @@
 #include "sim/plan/stack_use.hpp"
 #include "sim/population/learned_report.hpp"
 #include "sim/population/next_runs.hpp"
+#include "sim/population/repeats.hpp"
 #include "tests/sim/fit/fit_rows.hpp"
 
 using namespace gradcast;
@@ -259,6 +260,69 @@ TEST_CASE("each run is forecast without itself", "[population][learning]") {
   CHECK_FALSE(checked[3].holds(checked[3].after));
   CHECK(forecast_of(rows[3].scenario, learner.by_all("mine").stack) >
         checked[3].after.result.iteration.count());
+}
+
+// The middle one of three widths takes 1.2 times what the software takes. The two about it say so
+// much less, 1 / 1.2 = -17 %, and would if each were listed ten times. The other two are forecast
+// by a line through two runs, which is believed more if both are listed twice: so they are farther
+// off. A run's own repeat would bring all three to about 1 %.
+TEST_CASE("three runs listed twice check themselves no better than three runs listed once",
+          "[population][learning]") {
+  std::vector<FitRow> rows = runs(3, 20e-3, 1);
+  rows[1].run.iteration *= 1.2;
+  const auto checked = [](const std::vector<FitRow>& these) {
+    return check_by_others(StackLearner(prior(), these, 1), these, *find_engine("analytic"));
+  };
+  const auto error_of = [](const CheckedRun& run) { return run.error_percent(run.after); };
+  std::vector<FitRow> listed_twice = rows;
+  listed_twice.insert(listed_twice.end(), rows.begin(), rows.end());
+  const auto once = checked(rows);
+  const auto twice = checked(listed_twice);
+  CHECK(error_of(once[1]) == Approx(-17).margin(2));
+  CHECK(error_of(twice[1]) == Approx(error_of(once[1])).margin(0.5));
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(std::abs(error_of(twice[i])) > std::abs(error_of(once[i])) - 0.5);
+    CHECK(twice[i].others == 4);  // 6 but the run and its repeat
+    CHECK(twice[i].after.result.iteration == twice[i + 3].after.result.iteration);
+  }
+}
+
+TEST_CASE("runs of one set-up check nothing", "[population][learning]") {
+  const std::vector<FitRow> three(3, runs(1, 20e-3, 1)[0]);
+  for (const CheckedRun& run :
+       check_by_others(StackLearner(prior(), three, 1), three, *find_engine("analytic"))) {
+    CHECK(run.others == 0);
+    CHECK(run.after.result.iteration == run.before.result.iteration);
+  }
+}
+
+TEST_CASE("a run repeats another if only what was measured differs", "[population][learning]") {
+  const FitRow row = toy::fit_row("topk", 1);
+  const auto repeats = [&](const auto& change) {
+    FitRow other = row;
+    change(other);
+    return is_repeat(row, other) && is_repeat(other, row);
+  };
+  CHECK(repeats([](FitRow& it) {
+    it.run.iteration = Seconds{1};
+    it.run.line = 7;
+    it.run.source = "again";
+    it.request.fusion_given = !it.request.fusion_given;
+  }));
+  // One GPU timed again: 1 % longer is the same, 3 % is another batch or machine.
+  CHECK(repeats([](FitRow& it) { it.run.compute *= 1.01; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.run.compute *= 1.03; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.run.model = "other"; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.run.batch = 7; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.run.cluster = "other"; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.run.nodes = 4; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.run.gpus_per_node = 4; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.run.compressor = "dgc"; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.request.density *= 2; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.request.fusion = parse_fusion("layer"); }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.request.overlap = !it.request.overlap; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.request.collective = "gloo"; }));
+  CHECK_FALSE(repeats([](FitRow& it) { it.request.accumulation = 2; }));
 }
 
 TEST_CASE("what was learned is written and read again", "[population][learning]") {
