@@ -94,6 +94,29 @@ void note_what_if(const Flags& flags, const WhatIf& what_if, const std::vector<C
   note_transfer(flags, what_if.transfer, used, files);
 }
 
+/// Whether the request's stack was learned on one cluster, from runs of this row's source. A file
+/// of a stack lists sources as words.
+bool learned_from(const Request& request, const MeasuredRun& run, DataFiles& files) {
+  if (request.stack.empty()) return false;
+  const auto stack = stack_of(request, files);
+  const std::vector<std::string> words = split_words(run.source, ' ');
+  return stack->factor && !words.empty() &&
+         std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+           return std::find(stack->sources.begin(), stack->sources.end(), word) !=
+                  stack->sources.end();
+         });
+}
+
+/// What the rows of a learned stack's own source are; "" for none. The file knows the source, and
+/// not which of its rows there were.
+std::string words_on_learned(std::size_t rows) {
+  if (rows == 0) return "";
+  return "The stack was learned from runs of the source that " + std::to_string(rows) +
+         (rows == 1 ? " row has" : " rows have") +
+         ": a row that it was learned from is no forecast and no test of it. `gradcast learn` "
+         "forecasts each such run by the others.";
+}
+
 /// Table 2 is the project's reference: SimGrid's answers to it, where SimGrid is there.
 const Engine& engine_for(const Flags& flags) {
   const Engine& simgrid = *find_engine("simgrid");
@@ -117,7 +140,8 @@ int compare(int argc, const char* const* argv) {
   std::vector<ComparedRun> runs;
   runs.reserve(measured.runs.size());
   std::size_t own_stacks = 0;
-  std::size_t papers = 0;  // rows whose empty cells are the paper's
+  std::size_t learned = 0;  // rows of the source that their stack was learned from
+  std::size_t papers = 0;   // rows whose empty cells are the paper's
   for (const MeasuredRun& run : measured.runs) {
     const auto compared = [&](const Request& request) {
       return compare_run(measured.path, run, request, engine, flags.given("explain"), files);
@@ -136,6 +160,7 @@ int compare(int argc, const char* const* argv) {
           request.collective.empty())
         ++papers;
     }
+    if (learned_from(request, run, files)) ++learned;
     runs.push_back(compared(request));
     const std::string costs = what_if.apply(request);
     if (costs.empty()) continue;
@@ -150,6 +175,10 @@ int compare(int argc, const char* const* argv) {
                                         flags.given("explain"), flags.given("split")}),
                 {},
                 summary_json(runs)};
+  if (const std::string words = words_on_learned(learned); !words.empty()) {
+    answer.table += "\n" + words + "\n";
+    answer.more = {{"notes", Json::array({words})}};
+  }
   answer.rows.reserve(runs.size());
   for (const ComparedRun& run : runs) answer.rows.push_back(row_of(run));
   deliver(flags, files.inputs(), engine.name, answer);

@@ -283,6 +283,27 @@ TEST_CASE("learn copies the times that the cluster's file names beside it", "[cl
   CHECK(read_text_file(lab.path("my/platforms/times.csv")).content == times);
 }
 
+TEST_CASE("compare says that a learned stack is not tested by the runs that made it",
+          "[cli][learn]") {
+  const Lab lab(three());
+  REQUIRE(gradcast_with({"learn", lab.runs, "-o", lab.path("my"), "-q"}).exit_code == 0);
+  const auto compared = [&](const std::string& runs, const std::string& stack) {
+    return gradcast_with({"compare", "--measured", runs, "--stack", stack, "-q", "--engine",
+                          "analytic", "--format", "json"});
+  };
+  const std::string stack = lab.path("my/platforms/stack-my-runs.csv");
+  const std::string says = "a row that it was learned from is no forecast and no test of it";
+  const json notes = json::parse(compared(lab.runs, stack).out)["notes"];
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0].get<std::string>(), Contains("that 3 rows have: " + says));
+  CHECK_THAT(gradcast_with({"compare", "--measured", lab.runs, "--stack", stack, "-q"}).out,
+             Contains(says));
+  CHECK_THAT(compared(lab.runs, "ddp-nccl").out, !Contains(says));
+  const std::string others =
+      lab.folder.write("others.csv", kHeader + std::string("new") + row("8", "0.2"));  // "newmine"
+  CHECK_THAT(compared(others, stack).out, !Contains(says) && Contains("newmine"));
+}
+
 TEST_CASE("a learned stack is no beginning for another", "[cli][learn]") {
   const Lab lab(three());
   REQUIRE(gradcast_with({"learn", lab.runs, "-o", lab.path("my"), "-q"}).exit_code == 0);
