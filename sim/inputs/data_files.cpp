@@ -127,7 +127,7 @@ bool DataFiles::holds(const fs::path& file) const {
 
 const TextFile& DataFiles::read(const DataKind& kind, const std::string& name_or_path,
                                 const fs::path& folder) {
-  if (is_path(name_or_path)) return read_once(name_or_path, folder / name_or_path);
+  if (is_path(name_or_path)) return read_once(name_or_path, found_from(folder, name_or_path));
   if (!has(kind, name_or_path)) {
     std::vector<std::string> known = names(kind);
     if (!kind.unlisted.empty())
@@ -151,7 +151,26 @@ void DataFiles::provide(const std::string& path, std::string content) {
     throw UsageError("'" + path + "' already names another content: give one of them another name");
   }
   std::string sha256 = sha256_hex(content);
-  known_->contents.emplace(path, Content{{path, std::move(content)}, std::move(sha256)});
+  known_->contents.emplace(path, Content{{path, std::move(content)}, std::move(sha256), {}, true});
+}
+
+std::string DataFiles::from_anywhere(const std::string& path) const {
+  const std::lock_guard held(known_->lock);
+  return is_provided(path) ? path : fs::absolute(path).string();
+}
+
+bool DataFiles::is_provided(const std::string& path) const {
+  const auto at = known_->contents.find(path);
+  return at != known_->contents.end() && at->second.provided;
+}
+
+fs::path DataFiles::found_from(const fs::path& folder, const std::string& path) const {
+  const fs::path there = folder / path;
+  const std::lock_guard held(known_->lock);
+  std::error_code ignored;
+  const bool here = is_provided(path) && !known_->contents.contains(there.native()) &&
+                    !fs::exists(there, ignored);
+  return here ? fs::path(path) : there;
 }
 
 const TextFile& DataFiles::read_once(const std::string& typed, const fs::path& path) {

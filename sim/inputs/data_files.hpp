@@ -94,6 +94,9 @@ class DataFiles {
   /// is no path.
   void provide(const std::string& path, std::string content);
 
+  /// A path as it names the same file in any folder: absolute, but for one that `provide` named.
+  std::string from_anywhere(const std::string& path) const;
+
   /// The value that `parse` makes of a file that was read here. There is one such function for a T.
   /// Throws what it throws.
   template <class T>
@@ -126,6 +129,7 @@ class DataFiles {
     TextFile file;
     std::string sha256;
     std::optional<FileStamp> stamp{};  // of a file that can be read twice
+    bool provided{};                   // by `provide`
   };
   struct Names {
     DataKind kind;
@@ -149,6 +153,12 @@ class DataFiles {
       : root_(std::move(root)), known_(std::move(known)) {}
 
   Names listed(const DataKind& kind) const;
+  /// Whether `provide` named it. The lock is held.
+  bool is_provided(const std::string& path) const;
+  /// A path that begins at `folder`. What `provide` named has no folder: it is found from any, but
+  /// after a file that lies there.
+  std::filesystem::path found_from(const std::filesystem::path& folder,
+                                   const std::string& path) const;
   const TextFile& read_once(const std::string& typed, const std::filesystem::path& path);
   Slot& slot_of(const Key& key) const;
 

@@ -1,6 +1,5 @@
 // `gradcast compare`: shows forecast, measurement and error side by side.
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 
 #include "sim/answers/answer.hpp"
@@ -150,7 +149,7 @@ int compare(int argc, const char* const* argv) {
     if (flags.given("stack")) {
       std::string stack = flags.text("stack") == "none" ? "" : flags.text("stack");
       // A flag's path, not the row's.
-      if (is_path(stack)) stack = std::filesystem::absolute(stack).string();
+      if (is_path(stack)) stack = files.from_anywhere(stack);
       request = naming_row(measured.path, run, [&] { return request_of(run, files, stack); });
       request.stack = stack;
     } else {

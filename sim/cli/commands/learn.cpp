@@ -113,7 +113,7 @@ Prior prior_of(const Flags& flags, const MeasuredRuns& measured, DataFiles& file
   };
   if (flags.given("stack")) {
     const std::string name = flags.text("stack");
-    return {flags.value("stack", read), is_path(name) ? fs::absolute(name).string() : name, ""};
+    return {flags.value("stack", read), is_path(name) ? files.from_anywhere(name) : name, ""};
   }
   if (const std::string named = stack_named(measured); !named.empty()) {
     try {

@@ -143,3 +143,18 @@ TEST_CASE("files know what lies where names are looked up", "[data]") {
   CHECK_FALSE(files.holds(folder.write("mine.csv", "# x\n")));
   CHECK_FALSE(files.holds(folder.path / "models" / "new.csv"));  // it is not there
 }
+
+TEST_CASE("a text that was provided is found from every folder, after a file that lies there",
+          "[data]") {
+  const TemporaryFolder folder;
+  DataFiles files(folder.path);
+  files.provide("given/text.csv", "# given\n");
+  CHECK(files.read(kModels, "given/text.csv", folder.path).content == "# given\n");
+  CHECK(files.from_anywhere("given/text.csv") == "given/text.csv");
+  CHECK(files.from_anywhere("other.csv") ==
+        std::filesystem::absolute(std::filesystem::path("other.csv")).string());
+  folder.write("other.csv", "# lies there\n");
+  files.provide("other.csv", "# given\n");
+  CHECK(files.read(kModels, "other.csv", folder.path).content == "# lies there\n");
+  CHECK(files.read(kModels, "other.csv").content == "# given\n");
+}
