@@ -21,7 +21,7 @@ from typing import Any, Optional
 from ._library import version
 from .answers import Answer, Forecast, Interval
 from .errors import InputError
-from .forecaster import Forecaster, Told
+from .forecaster import Forecaster, Told, Word
 from .inputs import Cluster, Costs, Input, Runs, Stack
 from .models import Model, Trace
 
@@ -30,7 +30,7 @@ __version__ = version()
 __all__ = [
     "Answer", "Cluster", "Costs", "Forecast", "Forecaster", "Input", "InputError", "Interval",
     "Model", "Runs", "Stack", "Trace", "ask", "breakeven", "compare", "decide", "fit", "forecast",
-    "report", "run", "sweep",
+    "learn", "report", "run", "sweep",
 ]  # fmt: skip
 
 _usual: Optional[Forecaster] = None
@@ -78,6 +78,11 @@ def fit(*, progress: Told = True, **settings: Any) -> Answer:
     return usual().fit(progress=progress, **settings)
 
 
+def learn(runs: Word, *, progress: Told = True, **settings: Any) -> Answer:
+    """The costs of software on one cluster, learned from a few runs there: see Forecaster.learn."""
+    return usual().learn(runs, progress=progress, **settings)
+
+
 def decide(*, progress: Told = True, **settings: Any) -> Answer:
     """The bottleneck of a run, and the worth of each option: see Forecaster.decide."""
     return usual().decide(progress=progress, **settings)
@@ -90,11 +95,11 @@ def report(
     return usual().report(*answers, output=output, **settings)
 
 
-def ask(command: str, *words: "str | os.PathLike[str]", progress: Told = True, **settings: Any) -> Answer:
+def ask(command: str, *words: Word, progress: Told = True, **settings: Any) -> Answer:
     """Any command's answer as rows: see Forecaster.ask."""
     return usual().ask(command, *words, progress=progress, **settings)
 
 
-def run(command: str, *words: "str | os.PathLike[str]", progress: Told = False, **settings: Any) -> str:
+def run(command: str, *words: Word, progress: Told = False, **settings: Any) -> str:
     """The text that any command prints: see Forecaster.run."""
     return usual().run(command, *words, progress=progress, **settings)

@@ -113,7 +113,10 @@ class Answer:
             name = str(self.document["schema"]["name"]).rpartition("/")[2]
             path = pathlib.Path(folder) / f"{name}.json"
             path.write_text(self.text, encoding="utf-8")
-            yield str(path)
+            try:
+                yield str(path)
+            except InputError as error:  # nobody knows that file
+                raise InputError(str(error).replace(str(path), f"the answer of {name}"), error.code) from None
 
     def __len__(self) -> int:
         return len(self.rows)

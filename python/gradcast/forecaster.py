@@ -8,7 +8,7 @@ import numbers
 import os
 import pathlib
 import sys
-from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from ._library import Handle, Progress, data_folder
 from ._values import path_text, plain
@@ -18,6 +18,9 @@ from .inputs import Input
 
 #: Lists read better in the plural.
 PLURALS = {"models": "model", "compressors": "compressor", "clusters": "cluster"}
+
+#: What stands without a flag: a name, a path, or what this package makes.
+Word = Union[str, "os.PathLike[str]", Input]
 
 #: A bar by tqdm where there is one (True), nothing (False), or a function of yours.
 Told = Union[bool, Progress]
@@ -54,7 +57,7 @@ def _text_of(name: str, value: object) -> str:
     if isinstance(value, os.PathLike) and isinstance(os.fspath(value), str):
         return str(os.fspath(value))
     if isinstance(value, Input):
-        return value.path
+        return value._place
     if isinstance(value, numbers.Integral):
         return str(int(value))
     if isinstance(value, numbers.Real):
@@ -74,6 +77,33 @@ def text_of(name: str, value: object) -> str:
 def _inputs_in(value: object) -> List[Input]:
     """The texts that a value names, also within a list."""
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, Input)]
+
+
+def _names_of(values: "List[Tuple[str, Any]]") -> Dict[str, str]:
+    """The names by which answers show the texts in these settings, by the path that the library has for each. A hash
+    stands in it only where a setting has two of that name: else one could not join tables by it."""
+    names: Dict[str, str] = {}
+    for setting, value in values:
+        same = [other for name, given in values if name == setting
+                for other in (given if isinstance(given, list) else [given])]
+        for made in _inputs_in(value):
+            two = any(
+                other == made.name if isinstance(other, str) else other.name == made.name and other.text != made.text
+                for other in same
+                if isinstance(other, (str, Input))
+            )
+            # A text may stand in two settings: the longer name is right in both.
+            if two or made._place not in names:
+                names[made._place] = f"{made.name}-{made._hash}" if two else made.name
+    return names
+
+
+def _with_names(text: str, names: Dict[str, str]) -> str:
+    """A text of the library with these names for its paths. Columns of a table for people stay where they are."""
+    for place, name in names.items():
+        if place in text:
+            text = text.replace(place + "  ", name.ljust(len(place)) + "  ").replace(place, name)
+    return text
 
 
 class _Bar:
@@ -122,8 +152,8 @@ class Forecaster:
         """A copy, also in another process, opens the same folder anew ("": that package's own)."""
         return type(self), (self._folder,)
 
-    def _pairs(self, settings: "dict[str, Any]") -> List[Tuple[str, str]]:
-        pairs = []
+    def _values(self, settings: "dict[str, Any]") -> "List[Tuple[str, Any]]":
+        values = []
         trace = settings.get("trace")
         model = getattr(trace, "model", None)
         if settings.get("model") is None and isinstance(model, Input):
@@ -132,25 +162,22 @@ class Forecaster:
             if value is None:
                 continue
             name = given.removesuffix("_")  # `from` is a word of Python's
-            value = _value(name, value)
-            for made in _inputs_in(value):
-                self._handle.add(made.path, made.text)
-            pairs.append((name, _text_of(name, value)))
-        return pairs
+            values.append((name, _value(name, value)))
+        return values
 
-    def run(self, command: str, *words: "str | os.PathLike[str]", progress: Told = False, **settings: Any) -> str:
+    def run(self, command: str, *words: Word, progress: Told = False, **settings: Any) -> str:
         """The text that a command prints: any command of `gradcast --help`. `words` are those without
         a flag.
 
         Raises InputError for a wrong setting or file, and KeyboardInterrupt after ctrl-C."""
         return self._told(command, words, settings, progress)[0]
 
-    def ask(self, command: str, *words: "str | os.PathLike[str]", progress: Told = True, **settings: Any) -> Answer:
+    def ask(self, command: str, *words: Word, progress: Told = True, **settings: Any) -> Answer:
         """The answer of a command as rows and summary. Raises as `run` does."""
         return Answer(*self._told(command, words, _for_rows(command, settings), progress))
 
     def _told(
-        self, command: str, words: "Sequence[str | os.PathLike[str]]", settings: "dict[str, Any]", progress: Told
+        self, command: str, words: Sequence[Word], settings: "dict[str, Any]", progress: Told
     ) -> Tuple[str, Tuple[str, ...]]:
         if not isinstance(command, str):
             raise InputError(f"{command!r:.60} is no command's name")
@@ -161,14 +188,23 @@ class Forecaster:
             raise InputError("decide takes settings only; of a probe: decide(**gradcast.probe.settings(folder))")
         if command in ("sweep", "breakeven", "decide"):  # `calibrate` has a flag --models
             settings = _in_singular(settings)
-        texts = [os.fspath(word) if isinstance(word, os.PathLike) else word for word in words]
-        if any(not isinstance(word, str) for word in texts):
-            raise InputError(f"{command}: words without a name are texts")
-        pairs = self._pairs(settings)
+        given = [os.fspath(word) if isinstance(word, os.PathLike) else word for word in words]
+        if any(not isinstance(word, (str, Input)) for word in given):
+            raise InputError(f"{command}: words without a name are texts, paths, or what gradcast makes (Runs, ...)")
+        values = self._values(settings)
+        pairs = [(name, _text_of(name, value)) for name, value in values]
+        texts = [_text_of(command, word) for word in given]
+        for value in (given, *(value for _, value in values)):
+            for made in _inputs_in(value):
+                self._handle.add(made._place, made.text)
+        names = _names_of([*values, ("", given)])
         bar = _Bar() if progress is True and _has_tqdm() and sys.stderr is not None else None
         tell: Optional[Progress] = progress if callable(progress) else bar
         try:
-            return self._handle.run(command, pairs, texts, tell)
+            text, warnings = self._handle.run(command, pairs, texts, tell)
+            return _with_names(text, names), tuple(_with_names(line, names) for line in warnings)
+        except InputError as error:
+            raise InputError(_with_names(str(error), names), error.code) from None
         finally:
             if bar is not None:
                 bar.close()
@@ -228,6 +264,12 @@ class Forecaster:
         forecasts take as `cluster` and `costs`."""
         return self.ask("fit", progress=progress, **settings)
 
+    def learn(self, runs: Word, *, progress: Told = True, **settings: Any) -> Answer:
+        """The costs of software on one cluster, learned from a few measured runs there: learn(Runs.from_file(
+        "my-runs.csv"), output="my-cluster"). `output`: the folder that gets platforms/, with the stack that
+        forecasts take (default: nothing is written)."""
+        return self.ask("learn", runs, progress=progress, **settings)
+
     def decide(self, *, progress: Told = True, **settings: Any) -> Answer:
         """The bottleneck of a run, and the worth of each option, ranked: decide(model="gpt2-xl",
         cluster="dgx-a100", nodes=16)."""
@@ -261,7 +303,9 @@ def _answer_path(value: object) -> str:
     try:
         return path_text("report", value)
     except InputError as error:
-        raise InputError(f"{error} and no answer") from None
+        raise InputError(
+            f'{error} and no answer; ask("sweep", ...), decide, breakeven, compare and fit give one'
+        ) from None
 
 
 def _for_rows(command: str, settings: "dict[str, Any]") -> "dict[str, Any]":

@@ -19,7 +19,7 @@ UNKNOWN = "not known: "
 
 
 class Input:
-    """The text of a file of gradcast, under a name. A setting takes it wherever it takes a path."""
+    """The text of a file of gradcast, under a name. A setting or a word takes it wherever it takes a path."""
 
     def __init__(self, text: str, name: str = "mine") -> None:
         if not isinstance(text, str) or not text.strip():
@@ -43,9 +43,13 @@ class Input:
             raise InputError(f"{path}: cannot read this file: {error}", 3) from None
 
     @property
-    def path(self) -> str:
-        """The name by which settings know it: two texts never share one."""
-        return f"{hashlib.sha256(self.text.encode()).hexdigest()[:12]}/{self.name}.csv"
+    def _hash(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
+
+    @property
+    def _place(self) -> str:
+        """The path by which the library knows it, where no file lies: two texts never share one."""
+        return f"{self._hash}/{self.name}.csv"
 
     @property
     def notes(self) -> Tuple[str, ...]:

@@ -89,7 +89,12 @@ class Trace(Input):
                     raise InputError(f"this profile cannot be exported: {error}") from None
             else:
                 path = pathlib.Path(profile)
-            Forecaster().run("import", str(path), output=folder, name=name, **settings)
+            try:
+                Forecaster().run("import", str(path), output=folder, name=name, **settings)
+            except InputError as error:
+                if path.parent != pathlib.Path(folder):
+                    raise
+                raise InputError(str(error).replace(str(path), "this profile"), error.code) from None  # made here
             made = pathlib.Path(folder)
             [trace_file] = (made / "traces").glob("iteration-*.csv")
             [model_file] = (made / "models").glob("*.csv")

@@ -145,6 +145,50 @@ class Answers(unittest.TestCase):
             self.assertEqual([row["predicted_seconds"] for row in gc.compare(measured=runs).rows],
                              [row["predicted_seconds"] for row in rows])
 
+    def test_runs_are_learned_from_and_their_stack_is_used(self):
+        """Objects stand wherever a path may, also among words, and no answer shows a path where no file lies."""
+        header = ("source,model,trace,batch,compute_seconds,cluster,nodes,gpus_per_node,compressor,density,fusion,"
+                  "overlap,iteration_seconds,collective,stack\n")
+        rows = "".join(f"mine,resnet-50,iteration-resnet-50-v100,64,0.17,dgx-a100,{nodes},4,dense,1,ddp,yes,"
+                       f"{seconds},nccl,ddp-nccl\n" for nodes, seconds in ((1, 0.185), (2, 0.19), (4, 0.196)))
+        runs = gc.Runs(header + rows, "three")
+        with tempfile.TemporaryDirectory() as folder:
+            answer = gc.learn(runs, output=folder, progress=False)
+            self.assertEqual(answer.rows, gc.ask("learn", runs, progress=False).rows)
+            self.assertEqual([row["checked_by"] for row in answer], [2, 2, 2])  # three but the run itself
+            self.assertEqual(answer.document["inputs"][0]["path"], "three")
+            self.assertIn("Learned from 3 runs of three,", gc.run("learn", runs))
+            stack = gc.Stack.from_file(pathlib.Path(folder) / "platforms" / "stack-three.csv")
+            runs.save(pathlib.Path(folder) / "saved.csv")
+            self.assertEqual([row["after_seconds"] for row in gc.learn(os.path.join(folder, "saved.csv"))],
+                             [row["after_seconds"] for row in answer])
+        compared = gc.compare(measured=runs, stack=stack, progress=False)
+        for row in compared:  # learned: within 2 % of what was measured
+            self.assertAlmostEqual(row["predicted_seconds"] / row["measured_seconds"], 1, delta=0.02)
+        self.assertIn("no forecast and no test", compared.document["notes"][0])
+        self.assertFalse(hasattr(runs, "path"))
+        with self.assertRaisesRegex(gc.InputError, r"^bad:1: "):
+            gc.learn(gc.Runs("a,b\n1,2\n", "bad"))
+
+    def test_answers_show_names_of_texts_and_a_hash_only_where_two_share_one(self):
+        links = {"nic_bandwidth": "10Gbps", "nic_latency": "10us", "intra_bandwidth": "100Gbps", "intra_latency": "5us"}
+        one, two = (gc.Cluster.of(nodes=nodes, gpus_per_node=8, **links) for nodes in (4, 8))
+        known = gc.Cluster.of("dgx-a100", nodes=8, gpus_per_node=8, **links)
+
+        def clusters(*values):
+            return [row["cluster"] for row in gc.ask("sweep", model="alexnet", cluster=list(values), nodes=[2])]
+
+        self.assertEqual(clusters(one, "dgx-a100"), ["mine", "dgx-a100"])
+        self.assertEqual(clusters(known), ["dgx-a100"])
+        for values in ((one, two), (known, "dgx-a100")):
+            first, second = clusters(*values)
+            self.assertRegex(first, r"^(mine|dgx-a100)-[0-9a-f]{12}$")
+            self.assertNotEqual(first, second)
+        table = gc.run("sweep", model="alexnet", cluster=[one, "dgx-a100"], nodes=2).splitlines()
+        at = table[0].index("speedup")
+        self.assertEqual([line[at - 2:at] for line in table[2:4]], ["  ", "  "])  # columns stay below their heads
+        self.assertNotRegex("\n".join(table), "[0-9a-f]{12}")
+
     def test_an_answer_draws_its_pictures(self):
         answer = gc.ask("sweep", model="alexnet", nodes=[1, 2, 4], compressor=["dense", "topk"], progress=False)
         self.assertIn("scaling", answer.pictures())
@@ -276,6 +320,10 @@ class Wrong(unittest.TestCase):
             (lambda: gc.ask("decide", "/nowhere", model="alexnet"), "decide takes settings only"),
             (lambda: gc.report(gc.forecast("alexnet"), output="/nowhere/r.html"), "cannot write /nowhere/r.html"),
             (lambda: gc.report(5, output="r.html"), "report: int is no path and no answer"),
+            (lambda: gc.report([1], output="r.html"), 'no answer; ask("sweep", ...), decide'),
+            (lambda: gc.report(gc.ask("list"), output="/dev/null"), "the answer of list: holds 'gradcast/list'"),
+            (lambda: gc.ask("list").picture("x"), "the answer of list: "),
+            (lambda: gc.ask("learn", 5), "learn: words without a name are texts, paths, or what gradcast makes"),
             (lambda: gc.report(gc.forecast("alexnet"), output=b"r.html"), "report: output: bytes is no path"),
             (lambda: gc.Trace.from_profiler(None), "NoneType is no torch.profiler.profile and no path"),
             (lambda: gc.Model("a").save("/nowhere/m.csv"), "cannot write /nowhere/m.csv: No such file"),
