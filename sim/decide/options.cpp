@@ -166,13 +166,22 @@ void add_buffers(std::vector<Option>& options, const Request& asked, const Scena
   options.push_back(std::move(option));
 }
 
+/// True for PyTorch's DDP on NCCL, also as it was learned on a cluster.
+bool is_ddp_on_nccl(const Request& request, DataFiles& files) {
+  const auto stack = stack_of(request, files);
+  const std::optional<UsualSchedule>& usual = stack->schedule;
+  return stack_label(request.stack) == "ddp-nccl" ||
+         (stack->factor && usual && usual->collective == "nccl" &&
+          usual->fusion.kind == Fusion::Kind::Ddp);
+}
+
 }  // namespace
 
 void set_software(Option& option, DataFiles& files) {
   if (!option.request.stack_given || option.request.stack.empty()) return;
   const std::string missing = missing_sharding(option.request, files);
   if (missing.empty()) return;
-  if (stack_label(option.request.stack) == "ddp-nccl") {
+  if (is_ddp_on_nccl(option.request, files)) {
     option.request.stack = "fsdp2-nccl";
     option.flags.emplace_back("stack", option.request.stack);
   } else {

@@ -9,6 +9,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
 #include "sim/fit/fit.hpp"
+#include "sim/forecast/software_spread.hpp"
 #include "sim/forecast/uncertainty.hpp"
 
 namespace gradcast {
@@ -179,7 +180,9 @@ FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
     for (const double shift : shifts)
       forecast.deviations.shared.push_back(Seconds{as_normal * shift});
   const ForecastInterval interval = interval_about(forecast.result.iteration, forecast.deviations);
-  forecast.low = interval.low;
+  // No run is faster than its GPU alone.
+  const Seconds least = kLeastOfCompute * scenario.compute();
+  forecast.low = std::max(interval.low, std::min(least, forecast.result.iteration));
   forecast.high = interval.high;
   return forecast;
 }

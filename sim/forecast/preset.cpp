@@ -369,9 +369,9 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
     words +=
         "; the software's costs and the interval come from NVIDIA's GPUs: none was measured on "
         "AMD's";
-  if (learned && !is_learned_on(*scenario.stack, cluster))
+  if (learned && is_learned_elsewhere(*scenario.stack, cluster))
     words += "; software as learned on " + join(scenario.stack->learned_on) +
-             ", without the factor of that cluster";
+             ", without the factors of that cluster";
   return words;
 }
 

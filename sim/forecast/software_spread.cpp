@@ -211,13 +211,13 @@ constexpr double kCarriedOverDeviationByArithmetic = 0.35;
 /// precision (measured-nvidia-examples, batch 256).
 constexpr double kCarriedOverDeviationByPrecision = 0.65;
 
-/// The compute of a derived trace, or of one that is carried over to another GPU. The same in all
-/// runs of that trace.
 /// By it the draws know the term that is of compute.
 constexpr const char* kComputeOf = "compute of ";
 
 bool is_of_compute(const SpreadTerm& term) { return term.name.starts_with(kComputeOf); }
 
+/// The compute of a derived trace, or of one that is carried over to another GPU. The same in all
+/// runs of that trace.
 void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
   const bool derived = inside.payload.count == 0 && inside.trace->derived;
   const bool carried_over = inside.payload.count == 0 && inside.speed_derived;
@@ -558,21 +558,24 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   if (spread.least > spread.forecast) spread.least = 0;
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
-  // Another cluster may be off by as much as the one that was learned.
-  if (stack->factor && !is_learned_on(*stack, scenario.cluster))
-    spread.discrepancy = spread.discrepancy_below =
-        std::hypot(stack->discrepancy, std::log(*stack->factor));
   double scatter = stack->scatter;
+  // Another cluster may be off by as much as the one that was learned, or as any.
+  const bool elsewhere = is_learned_elsewhere(*stack, scenario.cluster);
+  if (elsewhere) {
+    spread.discrepancy = spread.discrepancy_below = std::max(
+        stack->discrepancy_elsewhere, std::hypot(stack->discrepancy, std::log(*stack->factor)));
+    scatter = std::max(scatter, stack->scatter_elsewhere);
+  }
   const bool small = is_small(scenario);
   if (small && stack->small_scatter > 0) scatter = stack->small_scatter;
   if (small && stack->small_discrepancy > 0) {
-    spread.discrepancy = stack->small_discrepancy;
+    spread.discrepancy = std::max(elsewhere ? spread.discrepancy : 0, stack->small_discrepancy);
     spread.discrepancy_below = 0;
   }
   spread.scatter = scatter * scatter_share(spread.compute / spread.forecast);
   spread.kind = kind_of(scenario);
   spread.kind_variance = kKindShare * spread.scatter * spread.scatter;
-  if (!stack->kinds.empty()) {
+  if (!stack->kinds.empty() && !elsewhere) {
     const KindEstimate kind = kind_estimate(stack->kinds, spread.kind);
     spread.kind_variance *= kind.unknown;
     for (const KindEstimate::Part& part : kind.parts)

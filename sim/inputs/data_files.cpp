@@ -10,6 +10,8 @@
 #include "sim/base/paths.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
+#include "sim/inputs/devices.hpp"
+#include "sim/inputs/published_accuracy.hpp"
 
 namespace gradcast {
 namespace {
@@ -32,8 +34,9 @@ bool may_hold_data(const fs::path& folder) {
 }
 
 constexpr std::array kDataKinds = {
-    kModels,   kIterationTraces,  kCompressorFiles, kCostTables, kMeasuredRuns, kStacks,
-    kClusters, kCollectiveCurves, kFitStructures,   kStackLists, kEvents};
+    kModels, kIterationTraces, kCompressorFiles,    kCostTables,    kMeasuredRuns,
+    kStacks, kClusters,        kCollectiveCurves,   kFitStructures, kStackLists,
+    kEvents, kDevices,         kPublishedAccuracies};
 
 thread_local const DataFiles* files_of_thread = nullptr;
 
@@ -116,12 +119,12 @@ bool DataFiles::has(const DataKind& kind, const std::string& name) const {
 }
 
 bool DataFiles::holds(const fs::path& file) const {
+  if (file.extension() != ".csv") return false;
   std::error_code ignored;
-  if (file.extension() != ".csv" || !fs::is_regular_file(file, ignored)) return false;
   const std::string name = file.stem().string();
+  const fs::path folder = fs::absolute(file, ignored).parent_path();
   return std::any_of(kDataKinds.begin(), kDataKinds.end(), [&](const DataKind& kind) {
-    return name.starts_with(kind.prefix) &&
-           fs::equivalent(root_ / kind.folder / file.filename(), file, ignored);
+    return name.starts_with(kind.prefix) && fs::equivalent(root_ / kind.folder, folder, ignored);
   });
 }
 

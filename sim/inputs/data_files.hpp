@@ -77,8 +77,8 @@ class DataFiles {
   /// True if there is a file of this kind and name.
   bool has(const DataKind& kind, const std::string& name) const;
 
-  /// True for a file of any kind that these folders hold, by whatever path: it is found by its
-  /// name.
+  /// True for a file of any kind, by whatever path, that commands find here by its name, or would
+  /// if it were there.
   bool holds(const std::filesystem::path& file) const;
 
   /// Reads the file of a name of this kind, or of a path. A relative path begins at `folder`: the

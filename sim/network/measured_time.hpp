@@ -42,9 +42,9 @@ class MeasuredTimes {
 
   /// Standard deviation of the logarithm of a time that rests on measured ones: by how much the
   /// line itself jumps from size to size near this one, or by how much several times of the sizes
-  /// around it differ if that is more, and more for each doubling of the nodes and of the bytes away
-  /// from those measured. nullopt where the line is too short to say, and where the cluster's links
-  /// are no longer those of its file.
+  /// around it differ if that is more, and more for each doubling of the nodes and of the bytes
+  /// away from those measured. nullopt where the line is too short to say, and where the cluster's
+  /// links are no longer those of its file.
   std::optional<double> deviation(const RankLayout& layout, Outcome outcome, Bytes payload) const;
 
   /// "all-reduce as measured", "all-reduce by the model, scaled by times measured on 2 nodes", ...:

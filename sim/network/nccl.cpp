@@ -423,9 +423,10 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
     case NcclAlgorithm::CollNetChain:
       return &streams::collnet_chain;
     case NcclAlgorithm::Nvls:
-      return outcome == Outcome::AllGathered ? &streams::nvls_all_gather
-             : outcome == Outcome::Scattered ? &streams::nvls_reduce_scatter
-                                             : &streams::nvls;
+      if (outcome == Outcome::AllReduced) return &streams::nvls;
+      if (outcome == Outcome::AllGathered) return &streams::nvls_all_gather;
+      if (outcome == Outcome::Scattered) return &streams::nvls_reduce_scatter;
+      break;
     case NcclAlgorithm::Pat:
       return outcome == Outcome::AllGathered ? &streams::pat_all_gather
                                              : &streams::pat_reduce_scatter;

@@ -27,7 +27,7 @@ std::string ending_of(const std::string& file) {
   return ending == "." ? "" : in_lower_case(ending);
 }
 
-/// Whether a file is one of those that commands find by their names.
+/// Whether a file is one of those that commands find by their names, or would be.
 bool is_found_by_name(const std::filesystem::path& file) {
   try {
     return DataFiles::standard().holds(file);
@@ -65,6 +65,7 @@ void Flags::require_known_ending() const {
   const std::string ending = ending_of(file);
   // With --shard -o is a folder, whose name may have a point.
   if (ending.empty() || !has("format") || given("format") || given("shard")) return;
+  if (ending.find_first_not_of(".0123456789") == ending.npos) return;  // a version: run-2.5
   if (std::find(endings_.begin(), endings_.end(), ending) != endings_.end()) return;
   // The file of two flags is refused by the command, in its own words.
   for (const FlagInfo& flag : info_.flags)
@@ -99,7 +100,7 @@ void Flags::require_no_overwriting() const {
     const std::string place = line_.find(flag.name)->value;
     if (is_found_by_name(place))
       throw UsageError((flag.name == "output" ? "-o" : "--" + flag.name) + ": '" + place +
-                       "' is a data file that commands find by its name; write to another file");
+                       "' lies where commands find data files by name; write to another file");
   }
   for (const std::string& word : words()) refuse_to_overwrite(word);
   if (!config_file_.empty()) refuse_to_overwrite(config_file_);

@@ -357,6 +357,15 @@ Stack load_stack(const TextFile& file) {
     stack.without = split_words(without, ' ');
   if (const std::string clusters = comment_value(file, "clusters"); !clusters.empty())
     stack.learned_on = split_words(clusters, ',');  // names may have blanks
+  if (const std::string both = comment_value(file, "elsewhere"); !both.empty()) {
+    const std::vector<std::string> words = split_words(both, ' ');
+    if (words.size() != 2)
+      throw DataError(
+          file.path.string(), 0,
+          "'# elsewhere: " + both + "' is not a discrepancy and a scatter, like '12% 7%'");
+    stack.discrepancy_elsewhere = parse_deviation(words[0]);
+    stack.scatter_elsewhere = parse_deviation(words[1]);
+  }
   CsvReader rows(file, kStackColumns, kStackRequired);
   std::set<std::string> own;
   while (rows.next()) {

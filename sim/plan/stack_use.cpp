@@ -65,6 +65,10 @@ bool is_learned_on(const Stack& stack, const Cluster& cluster) {
   return on.empty() || std::ranges::find(on, cluster.name) != on.end();
 }
 
+bool is_learned_elsewhere(const Stack& stack, const Cluster& cluster) {
+  return stack.factor && !is_learned_on(stack, cluster);
+}
+
 void take_ways(Scenario& scenario, const Stack& stack) {
   if (stack.pipelines) scenario.pipeline = true;
   if (const auto& usual = stack.schedule; usual) {
@@ -94,9 +98,10 @@ void apply_stack(Scenario& scenario) {
   for (const TermUse& use : scenario.stack_uses)
     if (use.outside.empty() && is_usual(*use.term))
       use.term->quantity->set(scenario, use.term->value);
-  // The factor is of the cluster that was learned, not of another.
-  const bool here = is_learned_on(*scenario.stack, scenario.cluster);
-  scenario.model_factor = here ? *scenario.stack->factor : 1;
+  // Factors are of the cluster that was learned, not of another.
+  scenario.model_factor = scenario.kind_factor = 1;
+  if (is_learned_elsewhere(*scenario.stack, scenario.cluster)) return;
+  scenario.model_factor = scenario.stack->factor.value_or(1);
   scenario.kind_factor = kind_estimate(scenario.stack->kinds, kind_of(scenario)).factor();
 }
 

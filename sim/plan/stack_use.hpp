@@ -37,9 +37,12 @@ bool is_usual(const StackTerm& term);
 /// Whether the stack was learned on this cluster, or was learned and does not say on which.
 bool is_learned_on(const Stack& stack, const Cluster& cluster);
 
+bool is_learned_elsewhere(const Stack& stack, const Cluster& cluster);
+
 /// Gives the scenario the numbers of its stack. A term that was not seen under such conditions is
-/// left at physics: it is not multiplied on. So is the factor of another cluster. A share of NICs that was not seen is left out where
-/// the host's sockets send, whose rate is a doubt of its own. The same again after a change.
+/// left at physics: it is not multiplied on. Factors of another cluster are left out. A share of
+/// NICs that was not seen is left out where the host's sockets send, whose rate is a doubt of its
+/// own. The same again after a change.
 void apply_stack(Scenario& scenario);
 
 /// Gives the scenario the stack's ways to send: how shards travel, and whether encoding hides

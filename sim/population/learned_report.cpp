@@ -253,8 +253,12 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
           (rows.size() == 1 ? " run" : " runs") + " of " + measured + " show it.",
       "Learned by `gradcast learn`. What the runs say nothing of is as " + prior +
           " has it. model_factor is on all times of this cluster but one GPU's compute, "
-          "kind_factor on all of runs that compute as long as the runs that were measured.",
+          "kind_factor on all of runs that compute as long as the runs that were measured. Other "
+          "clusters have neither, and the discrepancy and the scatter of " +
+          prior + " (elsewhere).",
       "clusters: " + join({clusters.begin(), clusters.end()}, ","),
+      "elsewhere: " + percent_to_text(stack.discrepancy_elsewhere) + " " +
+          percent_to_text(stack.scatter_elsewhere),
       "sources: " + join(stack.sources, " ")};
   if (const std::string several = several_clusters(rows); !several.empty())
     comments.insert(comments.begin() + 2, "Beware: " + several + ".");

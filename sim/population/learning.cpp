@@ -423,6 +423,8 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
   learned.terms.push_back(
       {kModelFactor, nullptr, range_of({0, discrepancy, discrepancy}), range_of(factor)});
   stack.factor = std::exp(factor.middle);
+  stack.discrepancy_elsewhere = prior_.discrepancy;
+  stack.scatter_elsewhere = prior_.scatter;
   stack.discrepancy = factor.above;
   stack.discrepancy_below = factor.below;
   std::vector<double> scatters;

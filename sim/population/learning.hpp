@@ -101,8 +101,8 @@ struct CheckedRun {
   const FitRow* row = nullptr;
   Evaluation before;
   Evaluation after;
-  std::size_t others =
-      0;  // runs of other set-ups; none: nothing checks it, and `after` is `before`
+  /// Runs of other set-ups; none: nothing checks it, and `after` is `before`.
+  std::size_t others = 0;
 
   double error_percent(const Evaluation& forecast) const;
   bool holds(const Evaluation& forecast) const;  // whether its interval holds the measurement

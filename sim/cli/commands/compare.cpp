@@ -177,6 +177,7 @@ int compare(int argc, const char* const* argv) {
   if (const std::string words = words_on_learned(learned); !words.empty()) {
     answer.table += "\n" + words + "\n";
     answer.more = {{"notes", Json::array({words})}};
+    if (flags.format() == Format::Csv) flags.note(words);
   }
   answer.rows.reserve(runs.size());
   for (const ComparedRun& run : runs) answer.rows.push_back(row_of(run));

@@ -180,6 +180,8 @@ class Sweep {
       if (error.code() != ExitCode::Usage) throw;
       throw DataError(plan_file(words[1]).string(), 0, error.what());
     }
+    for (int number = 1; number <= kept.shards; ++number)
+      flags_.refuse_to_overwrite(shard_file(words[1], {number, kept.shards}));
     const Evaluations done = read_shards(words[1], kept.shards);
     if (const std::string missing = missing_shards(kept.shards, tasks_, done); !missing.empty())
       throw Error(ExitCode::Failure, words[1] + ": " + missing + ": run them, and merge again");

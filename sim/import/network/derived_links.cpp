@@ -28,8 +28,9 @@ struct NominalRate {
   int gigabits;
   double goodput;
 };
-constexpr NominalRate kNominalRates[] = {{10, 1.18e9}, {25, 2.94e9}, {40, 4.7e9}, {50, 5.88e9},
-                                         {100, 12e9},  {200, 24e9},  {400, 47e9}, {800, 94e9}};
+constexpr NominalRate kNominalRates[] = {{1, .118e9}, {10, 1.18e9}, {25, 2.94e9},
+                                         {40, 4.7e9}, {50, 5.88e9}, {100, 12e9},
+                                         {200, 24e9}, {400, 47e9},  {800, 94e9}};
 constexpr NominalRate kSlingshotRates[] = {{200, kSlingshotNic}};
 
 /// More measured times than these would take long, and decide nothing else.
@@ -137,7 +138,8 @@ std::span<const NominalRate> rates_of(NetworkKind kind) {
 
 /// NCCL chooses by the rate that a NIC has, and does not know that less is reached of it. Two rates
 /// may meet the same times: on two nodes a tree asks little more than half of the NICs for what a
-/// ring asks. So the nearest nominal rate is taken, with the share of it that meets the times.
+/// ring asks. So the nearest nominal rate is taken, with the share of it that meets the times. Over
+/// sockets any share is usual, and the lowest rate that carries the times is taken.
 /// `small`: the times that the latency meets; empty if it is known. False: no nominal rate does.
 bool take_nominal_rate(ImportedCluster& measured, const std::vector<CurvePoint>& large,
                        const std::vector<CurvePoint>& small, double least_latency,
@@ -145,11 +147,11 @@ bool take_nominal_rate(ImportedCluster& measured, const std::vector<CurvePoint>&
   Cluster& cluster = measured.cluster;
   const NetworkKind kind = network_kind_of(cluster);
   const Link found = cluster.nic;
-  const double all = cluster.nic_share;
+  constexpr double kAll = 0.9999;  // 100 % would mean that nobody says what sockets or stacks reach
   constexpr double kLeastShare = .05, kMostShare = 1.05;
   // Of the times' logarithms, in the mean.
   const double met = std::abs(excess(cluster, large)) + .03;
-  double nearest = INFINITY, share = all;
+  double nearest = INFINITY, share = kAll;
   int gigabits = 0;
   Link nominal = found;
   for (const NominalRate& rate : rates_of(kind)) {
@@ -164,25 +166,28 @@ bool take_nominal_rate(ImportedCluster& measured, const std::vector<CurvePoint>&
     }
     if (std::abs(excess(cluster, large)) > met) continue;
     // Another link binds the times whatever the share.
-    if (its > .999 * kMostShare) its = std::min(all, found.bandwidth.value / rate.goodput);
-    const double usual =
-        kind == NetworkKind::Tcp ? socket_rate(cluster.nic.bandwidth).value / rate.goodput : 1;
-    if (const double off = std::abs(std::log(its / usual)); off < nearest) {
+    if (its > .999 * kMostShare) its = std::min(kAll, found.bandwidth.value / rate.goodput);
+    if (const double off = std::abs(std::log(its)); off < nearest) {
       nearest = off;
       share = its;
       gigabits = rate.gigabits;
       nominal = cluster.nic;
     }
+    if (kind == NetworkKind::Tcp) break;
   }
   cluster.nic = nominal;
   if (!small.empty()) cluster.nic.latency = Seconds{rounded_to(3, nominal.latency.count())};
-  // A little more than the goodput is a NIC of that rate too.
-  cluster.nic_share = share < all ? rounded_to(4, share) : all;
-  if (share > all) cluster.nic.bandwidth.value = rounded_to(4, share * nominal.bandwidth.value);
-  if (gigabits == 0 || share > all) return false;
+  cluster.nic_share = std::min(kAll, rounded_to(4, share));
+  if (gigabits == 0 || share >= kAll) {
+    // A little more than the goodput is a NIC of that rate too.
+    if (share > kAll) cluster.nic.bandwidth.value = rounded_to(4, share * nominal.bandwidth.value);
+    measured.sources["nic_share"] = "all: nic_bandwidth is what collectives reach";
+    return false;
+  }
   measured.sources["nic_bandwidth"] =
-      "inferred: the goodput of " + std::to_string(gigabits) +
-      " Gbit/s, the nominal rate nearest to what the measured times take";
+      "inferred: the goodput of " + std::to_string(gigabits) + " Gbit/s, the " +
+      (kind == NetworkKind::Tcp ? "lowest nominal rate that carries the measured times"
+                                : "nominal rate nearest to what the measured times take");
   return true;
 }
 

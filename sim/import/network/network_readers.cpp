@@ -351,14 +351,17 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
                          : has_peer_to_peer(measured.cluster) ? words_for_inside(facts)
                                                               : kThroughHost);
   say("intra_latency", kStep);
-  for (const char* property :
-       {"nics_per_node", "nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})
+  for (const char* property : {"nics_per_node", "nic_bandwidth", "nic_share", "nic_latency",
+                               "intra_bandwidth", "intra_latency"})
     if (!sources.contains(property))  // nobody said it, and nothing shows it
       continue;
     else if (sources[property].starts_with("not measured"))
       facts.notes.unknown.push_back(std::string(property) + ": " + sources[property]);
     else if (sources[property].starts_with("derived") || sources[property].starts_with("inferred"))
-      facts.notes.inferred.push_back(std::string(property) + ": " + sources[property]);
+      facts.notes.inferred.push_back(std::string(property) + ": " + sources[property] +
+                                     (property == std::string_view("nic_share")
+                                          ? " (" + percent_to_text(measured.cluster.nic_share) + ")"
+                                          : ""));
 }
 
 /// Takes the layout that somebody says where the files say none: links are measured between two

@@ -152,7 +152,7 @@ TEST_CASE("what commands find by name is not written over", "[cli]") {
   const std::string vgg = GRADCAST_SOURCE_DIR "/models/vgg-16.csv";
   const std::string before = content_of(vgg);
   refuses({"simulate", "--model", "fnn-3", "-o", vgg}, 2,
-          "-o: '" + vgg + "' is a data file that commands find by its name; write to another");
+          "-o: '" + vgg + "' lies where commands find data files by name; write to another");
   CHECK(content_of(vgg) == before);
 }
 

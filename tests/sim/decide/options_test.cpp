@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <map>
+#include <string>
 
 #include "sim/base/error.hpp"
+#include "sim/base/text_file.hpp"
 #include "sim/forecast/preset.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
 using Catch::Contains;
@@ -196,6 +200,15 @@ TEST_CASE("a sharding that the named software does not have is no option", "[dec
   CHECK(has(flags_of(on("ddp-nccl")), "sharding zero1"));
   CHECK(has(flags_of(on("ddp-nccl")), "sharding fsdp stack fsdp2-nccl"));
   CHECK(has(flags_of(on("")), "sharding fsdp"));
+  // So has DDP as somebody's cluster has shown it.
+  const TemporaryFolder folder;
+  std::string learned =
+      read_text_file(std::filesystem::path(GRADCAST_SOURCE_DIR) / "platforms/stack-ddp-nccl.csv")
+          .content;
+  const std::size_t at = learned.find("\ndiscrepancy,");
+  learned.replace(at + 1, learned.find('\n', at + 1) - at - 1, "model_factor,,1.1,3%,3 runs,,,");
+  CHECK(has(flags_of(on(folder.write("stack-ours.csv", learned))),
+            "sharding fsdp stack fsdp2-nccl"));
 }
 
 TEST_CASE("a sharded run may stop sharding, and keeps its units as buckets", "[decide]") {

@@ -97,6 +97,22 @@ TEST_CASE("A left-out forecast keeps what its interval is made of", "[fit]") {
   }
 }
 
+// Every other run takes five times as long as the one before it: the errors of a fit would reach
+// below the time that one GPU computes.
+TEST_CASE("No interval of a fit reaches below what one GPU takes alone", "[fit]") {
+  std::vector<FitRow> rows = four_models();
+  for (std::size_t i = 1; i < rows.size(); i += 2) rows[i].run.iteration *= 5;
+  bool reaches_it = false;
+  for (const FitForecast& each :
+       leave_one_out(rows, LeaveOut::Row, overhead(), kSearch, *find_engine("analytic"))
+           .forecasts) {
+    const double least = .97 * rows[0].scenario.compute().count();
+    CHECK(each.low.count() >= Approx(least));
+    reaches_it = reaches_it || each.low.count() == Approx(least);
+  }
+  CHECK(reaches_it);
+}
+
 // Four runs of Top-k are all too long or too short by the same, and there is none of dense. The
 // error of a dense run is known from one compressor, so with one degree of freedom.
 TEST_CASE("A compressor that no run of the fit has is less sure than one that it has", "[fit]") {

@@ -442,6 +442,25 @@ TEST_CASE("the factor of a cluster is not another's", "[spread]") {
   CHECK(elsewhere.interval->high > here.result.iteration);
 }
 
+// One cluster is as the stack says to 3 %. Another one may be off by what such clusters are, 40 %.
+TEST_CASE("what was learned on one cluster is no surer on another than before", "[spread]") {
+  Scenario scenario =
+      on_stack(toy::scenario(),
+               "per_iteration_overhead,200ms,1%,seen,,\nmodel_factor,1,3%,x,,\nscatter,1%,,x,,\n");
+  const auto width_on = [&](const std::string& cluster) {
+    Stack stack = *scenario.stack;
+    stack.learned_on = {cluster};
+    stack.discrepancy_elsewhere = .4;
+    stack.scatter_elsewhere = .07;
+    scenario = without_stack(std::move(scenario));  // which points into the stack
+    scenario.stack = std::make_shared<const Stack>(stack);
+    apply_stack(scenario);
+    const ForecastInterval interval = *evaluate(scenario, *find_engine("analytic")).interval;
+    return (interval.high - interval.low).count();
+  };
+  CHECK(width_on("another") > 5 * width_on(scenario.cluster.name));
+}
+
 // With a thousand times the bandwidth next to all is compute, which was derived: a factor of 1.6 on
 // the rest moves neither end of what compute may take.
 TEST_CASE("the factor of a cluster leaves derived compute alone", "[spread]") {

@@ -101,6 +101,32 @@ TEST_CASE("a NIC that binds has a nominal rate and the share that the times show
   CHECK_THAT(imported.cluster->sources.at("nic_bandwidth"),
              Contains("the goodput of 400 Gbit/s, the nominal rate nearest"));
   CHECK_THAT(imported.cluster->sources.at("nic_share"), Contains("with it the model meets"));
+  std::string notes;
+  for (const std::string& note : imported.notes.inferred) notes += note + "\n";
+  CHECK_THAT(notes, Contains("nic_share: derived") && Contains("on average (8"));
+}
+
+// Eight GPUs on eight NICs of 47 GB/s each: 376 GB/s. A share of 100 % would be one that nobody
+// says, and a stack's would take its place.
+TEST_CASE("a NIC that is all used has a share that is said", "[network]") {
+  for (const double each : {46.9e9, 47e9, 47.4e9}) {
+    const Imported imported = reached(8, 8 * each);
+    CAPTURE(each);
+    CHECK(imported.cluster->cluster.nic_share < 1);
+    CHECK(imported.cluster->cluster.nic_share * imported.cluster->cluster.nic.bandwidth.value ==
+          Approx(each).epsilon(0.05));
+  }
+}
+
+// Sockets on 1 Gbit/s, which carry 118 MB/s of data.
+TEST_CASE("slow Ethernet is not taken for a share of a faster one", "[network]") {
+  std::string log = "all_reduce_perf\n" + kBegin + ranks(4, 1) +
+                    "n:1:1 [0] NCCL INFO Using network Socket\n" + kHeader;
+  for (const std::int64_t bytes : {std::int64_t{1} << 26, std::int64_t{1} << 27})
+    log += nccl_row(bytes, static_cast<double>(bytes) * 1.5 / .111e9 * 1e6, 1.5) + "\n";
+  const Cluster cluster = network_of({log}).cluster->cluster;
+  CHECK(cluster.nic.bandwidth.value == .118e9);
+  CHECK(cluster.nic_share == Approx(.111 / .118).epsilon(0.05));
 }
 
 // Two nodes of four A100 over two Slingshot NICs of 25 GB/s: 36 GB/s of bus bandwidth are a ring on

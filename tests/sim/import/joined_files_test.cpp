@@ -38,6 +38,8 @@ TEST_CASE("NCCL's word for its network holds against iperf3's, in any order", "[
     CHECK(measured.cluster.network_kind == NetworkKind::InfiniBand);
     CHECK(measured.cluster.nic.bandwidth.value > 6e9);
     CHECK_THAT(measured.sources.at("nic_share"), Contains("derived"));
+    const Cluster& cluster = measured.cluster;
+    CHECK(cluster.nic_share * cluster.nic.bandwidth.value == Approx(53.68e9 / 8).epsilon(0.1));
     CHECK(measured.cluster.nic.latency.count() < 50e-6);  // not half of 400 us
     CHECK_THAT(join(imported.notes.unknown),
                Contains("why iperf3 reached 10Gbps where a NIC sends 53.68Gbps in collectives"));

@@ -141,7 +141,8 @@ TEST_CASE("files know what lies where names are looked up", "[data]") {
   CHECK_FALSE(files.holds(folder.write("traces/sweep.csv", "# x\n")));  // no kind's beginning
   CHECK_FALSE(files.holds(folder.write("models/mine.json", "{}")));
   CHECK_FALSE(files.holds(folder.write("mine.csv", "# x\n")));
-  CHECK_FALSE(files.holds(folder.path / "models" / "new.csv"));  // it is not there
+  CHECK(files.holds(folder.path / "models" / "new.csv"));  // it would be found
+  CHECK(files.holds(folder.path / "traces" / "devices.csv"));
 }
 
 TEST_CASE("a text that was provided is found from every folder, after a file that lies there",
