@@ -328,9 +328,11 @@ GpuGeneration gpu_generation_of(const Cluster& cluster) {
   if (cluster.gpu_generation != GpuGeneration::Unknown) return cluster.gpu_generation;
   if (const GpuGeneration named = generation_named(cluster.gpu); named != GpuGeneration::Unknown)
     return named;
+  // A100's NVLinks carry 300 GB/s in each direction by its data sheet, and 240 as NCCL counts them;
+  // H100's 450 and 370, B200's 900 and 722.
   const double inside = cluster.intra.bandwidth.value;
-  if (inside >= 600e9) return GpuGeneration::Blackwell;
-  if (inside >= 300e9) return GpuGeneration::Hopper;
+  if (inside > 600e9) return GpuGeneration::Blackwell;
+  if (inside > 300e9) return GpuGeneration::Hopper;
   return inside >= 200e9 ? GpuGeneration::Ampere : GpuGeneration::Volta;
 }
 

@@ -9,11 +9,13 @@
 #include "sim/base/error.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/time_unit.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_transfer.hpp"
+#include "sim/inputs/devices.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/network/nccl_rule.hpp"
 #include "sim/plan/memory.hpp"
@@ -52,6 +54,25 @@ std::string others_trace_line(const Request& request, const std::vector<Device>&
 
 /// The line of a request whose nodes have more GPUs than their file, where these share NVLink, and
 /// of one whose nodes are as small as hosts where the file's are racks; "" of others.
+/// A rate of NVLink is of a data sheet, in one direction or in both, or of NCCL: three that differ
+/// by more than generations do.
+std::string unnamed_gpus_line(const Request& request, DataFiles& files) {
+  const bool typed =
+      std::any_of(request.changed.begin(), request.changed.end(),
+                  [](const ClusterProperty& changed) { return changed.name == "intra_bandwidth"; });
+  if (!typed && !is_path(request.cluster)) return "";
+  const Cluster cluster = cluster_of(request, files);
+  constexpr BytesPerSecond kLeastOfSheets{290e9};
+  if (names_gpu(cluster) || cluster.intra.bandwidth < kLeastOfSheets ||
+      !files.has(kDevices, "devices"))
+    return "";
+  const auto devices = files.parsed(files.read(kDevices, "devices"), load_devices);
+  return "nothing names the GPUs (--gpu does): by an intra_bandwidth of " +
+         to_text(cluster.intra.bandwidth) + " they are taken for " +
+         gpu_of(cluster, *devices).name +
+         "; data sheets count NVLink in both directions, and this is one";
+}
+
 std::string gpus_of_node_line(const Request& request, DataFiles& files) {
   if (is_path(request.cluster)) return "";
   const Cluster asked = cluster_of(request, files);
@@ -201,6 +222,7 @@ void note_gpus_of_node(const Flags& flags, const std::vector<Request>& requests,
   for (const Request& request : requests) {
     std::string line;
     try {
+      if (line = unnamed_gpus_line(request, others); told.insert(line).second) flags.note(line);
       line = gpus_of_node_line(request, others);
     } catch (const ValueError&) {  // a point without an answer, which says why
     } catch (const DataError&) {
@@ -231,6 +253,19 @@ void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& 
   const std::string evidence = comment_value(trace, "evidence");
   if (evidence.starts_with("derived"))
     flags.note("the model's times are " + evidence + "; `# evidence:` of " + trace.path.string());
+  if (!request.compute || *request.compute <= Seconds{0}) return;
+  // No GPU is a hundred times as fast as another that trains the same; seconds and milliseconds are
+  // further apart.
+  constexpr double kFar = 100;
+  const IterationTrace its = load_iteration_trace(trace);
+  const int samples = request.batch.value_or(its.batch * request.accumulation);
+  const double own = its.iteration_alone(1).count() * samples / its.batch;
+  const double times = request.compute->count() / own;
+  if (times > kFar || times < 1 / kFar)
+    flags.note("--compute-seconds " + time_text(*request.compute) + " is " +
+               number_to_text(rounded_to(2, times)) + " times what " +
+               trace.path.filename().string() + " says of " + std::to_string(samples) +
+               " samples: seconds, of one GPU alone?");
 }
 
 }  // namespace gradcast

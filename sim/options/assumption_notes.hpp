@@ -34,7 +34,8 @@ void note_usual_cluster(const Flags& flags, const Request& request);
 /// Notes a sharding that the named software does not have, each once.
 void note_sharding(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
-/// Notes a flag that gives a node more GPUs than its cluster's file, where these share NVLink: the
+/// Notes GPUs that nothing names where a bandwidth that somebody gives tells them, as it does for
+/// data sheets' rates of NVLink. Notes a flag that gives a node more GPUs than its cluster's file, where these share NVLink: the
 /// file's links are taken for all of them. And one that gives as few as a host has to the racks of
 /// a file. Clusters of the data folder alone: a path is the user's own machine.
 void note_gpus_of_node(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
@@ -44,7 +45,7 @@ void note_gpus_of_node(const Flags& flags, const std::vector<Request>& requests,
 void note_links(const Flags& flags, const Cluster& cluster);
 
 /// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a
-/// checkpoint on a device.
+/// checkpoint on a device. And one for a stated compute time that is far from the trace's.
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files);
 
 }  // namespace gradcast

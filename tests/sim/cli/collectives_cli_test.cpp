@@ -116,6 +116,33 @@ TEST_CASE("more GPUs a node than the cluster's file has are noted", "[collective
   }
 }
 
+// ResNet-50 with 32 images takes a tenth of a second on a V100.
+TEST_CASE("a compute time in milliseconds is noted", "[cli]") {
+  const auto note = [](const char* seconds) {
+    return gradcast_with(
+               {"simulate", "--model", "resnet-50", "--batch", "32", "--compute-seconds", seconds})
+        .err;
+  };
+  CHECK_THAT(note("100s"), Contains("samples: seconds, of one GPU alone?"));
+  CHECK_THAT(note("100us"), Contains("samples: seconds, of one GPU alone?"));
+  CHECK_THAT(note("0.1s"), !Contains("of one GPU alone?"));
+}
+
+// 300 GB/s are an A100's links in one direction, and 600 in both. Nothing but that tells a GPU
+// here.
+TEST_CASE("GPUs that nothing names are said, where a data sheet's rate may name others", "[cli]") {
+  const auto note = [](const std::string& bandwidth) {
+    return gradcast_with({"simulate", "--preset=today", "--model", "gpt2-small", "--cluster",
+                          "10gbe", "--nodes", "2", "--gpus-per-node", "8", "--intra-bandwidth",
+                          bandwidth})
+        .err;
+  };
+  CHECK_THAT(note("300GBps"),
+             Contains("by an intra_bandwidth of 2400Gbps they are taken for a100"));
+  CHECK_THAT(note("600GBps"), Contains("they are taken for h100"));
+  CHECK_THAT(note("240GBps"), !Contains("they are taken for"));
+}
+
 TEST_CASE("list names the libraries whose choice a collective may be", "[collectives]") {
   std::vector<std::string> names;
   for (const nlohmann::json& entry : results_of({"list"}))
