@@ -38,7 +38,7 @@ Flags sweep_flags() {
       "(iteration_seconds),\n"
       "and physics alone with a prefix (physics_seconds). With -o, finished forecasts are kept\n"
       "beside the answer (FILE.points): after ctrl-C, or with more points or changed files, the\n"
-      "same command makes only those that are missing.",
+      "same command makes only those that are missing. Points that a sweep leaves out are dropped.",
       {"sweep --model resnet-50,vgg-16 --nic-bandwidth 25Gbps,100Gbps  (which network to buy)",
        "sweep --model resnet-50 --compressor all --nodes 1,2,4..64 -o sweep.csv",
        "sweep plan.toml -j 8 -o sweep.json",
