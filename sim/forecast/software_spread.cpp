@@ -386,12 +386,13 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
     const Draws joint = place ? joint_deviations(*spread.joint, *place) : Draws();
     const Draws& its = place ? joint : deviations_of(term.name);
     if (term.of_physics) {
+      const bool computes = is_of_compute(term);
       for (std::size_t i = 0; i < times.size(); ++i) {
         const double more =
             term.seconds *
             std::expm1((its[i] < 0 ? term.deviation_below : term.deviation) * its[i]);
         times[i] += more;
-        if (is_of_compute(term)) compute[i] += more;
+        if (computes) compute[i] += more;
       }
       continue;
     }

@@ -52,8 +52,6 @@ std::string others_trace_line(const Request& request, const std::vector<Device>&
          "measured time";
 }
 
-/// The line of a request whose nodes have more GPUs than their file, where these share NVLink, and
-/// of one whose nodes are as small as hosts where the file's are racks; "" of others.
 /// A rate of NVLink is of a data sheet, in one direction or in both, or of NCCL: three that differ
 /// by more than generations do.
 std::string unnamed_gpus_line(const Request& request, DataFiles& files) {
@@ -73,6 +71,24 @@ std::string unnamed_gpus_line(const Request& request, DataFiles& files) {
          "; data sheets count NVLink in both directions, and this is one";
 }
 
+/// The line of a stated compute time that is far from the trace's; "" of others. No GPU is a
+/// hundred times as fast as another that trains the same; seconds and milliseconds are further
+/// apart.
+std::string far_compute_line(const Request& request, const TextFile& file, DataFiles& files) {
+  if (!request.compute || *request.compute <= Seconds{0}) return "";
+  constexpr double kFar = 100;
+  const auto trace = files.parsed(file, load_iteration_trace);
+  const int samples = request.batch.value_or(trace->batch * request.accumulation);
+  const double own = trace->iteration_alone(1).count() * samples / trace->batch;
+  const double times = request.compute->count() / own;
+  if (times <= kFar && times >= 1 / kFar) return "";
+  return "--compute-seconds " + time_text(*request.compute) + " is " +
+         number_to_text(rounded_to(2, times)) + " times what " + file.path.filename().string() +
+         " says of " + std::to_string(samples) + " samples: seconds, of one GPU alone?";
+}
+
+/// The line of a request whose nodes have more GPUs than their file, where these share NVLink, and
+/// of one whose nodes are as small as hosts where the file's are racks; "" of others.
 std::string gpus_of_node_line(const Request& request, DataFiles& files) {
   if (is_path(request.cluster)) return "";
   const Cluster asked = cluster_of(request, files);
@@ -253,19 +269,8 @@ void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& 
   const std::string evidence = comment_value(trace, "evidence");
   if (evidence.starts_with("derived"))
     flags.note("the model's times are " + evidence + "; `# evidence:` of " + trace.path.string());
-  if (!request.compute || *request.compute <= Seconds{0}) return;
-  // No GPU is a hundred times as fast as another that trains the same; seconds and milliseconds are
-  // further apart.
-  constexpr double kFar = 100;
-  const IterationTrace its = load_iteration_trace(trace);
-  const int samples = request.batch.value_or(its.batch * request.accumulation);
-  const double own = its.iteration_alone(1).count() * samples / its.batch;
-  const double times = request.compute->count() / own;
-  if (times > kFar || times < 1 / kFar)
-    flags.note("--compute-seconds " + time_text(*request.compute) + " is " +
-               number_to_text(rounded_to(2, times)) + " times what " +
-               trace.path.filename().string() + " says of " + std::to_string(samples) +
-               " samples: seconds, of one GPU alone?");
+  if (const std::string line = far_compute_line(request, trace, files); !line.empty())
+    flags.note(line);
 }
 
 }  // namespace gradcast

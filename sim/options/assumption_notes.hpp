@@ -34,10 +34,10 @@ void note_usual_cluster(const Flags& flags, const Request& request);
 /// Notes a sharding that the named software does not have, each once.
 void note_sharding(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
-/// Notes GPUs that nothing names where a bandwidth that somebody gives tells them, as it does for
-/// data sheets' rates of NVLink. Notes a flag that gives a node more GPUs than its cluster's file, where these share NVLink: the
-/// file's links are taken for all of them. And one that gives as few as a host has to the racks of
-/// a file. Clusters of the data folder alone: a path is the user's own machine.
+/// Notes GPUs that nothing names, where a bandwidth as of NVLink's data sheets tells them. Notes a
+/// flag that gives a node more GPUs than its cluster's file, where these share NVLink: the file's
+/// links are taken for all of them. And one that gives as few as a host has to the racks of a file;
+/// both of clusters of the data folder alone, for a path is the user's own machine.
 void note_gpus_of_node(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
 /// Notes GPUs that send through the host's memory where flags name them, and an NVLink switch that

@@ -1,4 +1,4 @@
-// What a command writes: where its answer goes and in which format, and what must not be written
+// The files of a command: where its answer goes and in which format, and what must not be written
 // over.
 #include <algorithm>
 #include <filesystem>
@@ -19,6 +19,11 @@ namespace {
 bool may_name_file(const FlagInfo& flag, const std::string& value) {
   return flag.writes == Writes::Nothing && flag.name != "title" &&
          (is_path(value) || std::filesystem::path(value).has_extension());
+}
+
+/// "-o" or "--timeline": a flag as messages name it.
+std::string typed_name(const FlagInfo& flag) {
+  return flag.name == "output" ? "-o" : "--" + flag.name;
 }
 
 /// ".json" of "a.JSON"; "" of a name without an ending.
@@ -87,7 +92,7 @@ void Flags::refuse_to_overwrite(const std::filesystem::path& read) const {
     // A terminal or a pipe may be read and written.
     if (place == "-" || !std::filesystem::is_regular_file(place, ignored)) continue;
     if (std::filesystem::equivalent(place, read, ignored))
-      throw UsageError((flag.name == "output" ? "-o" : "--" + flag.name) + ": '" + place +
+      throw UsageError(typed_name(flag) + ": '" + place +
                        "' is what this command reads; write to another file");
   }
 }
@@ -99,7 +104,7 @@ void Flags::require_no_overwriting() const {
     if (flag.name == "output" && command() == "calibrate") continue;
     const std::string place = line_.find(flag.name)->value;
     if (is_found_by_name(place))
-      throw UsageError((flag.name == "output" ? "-o" : "--" + flag.name) + ": '" + place +
+      throw UsageError(typed_name(flag) + ": '" + place +
                        "' lies where commands find data files by name; write to another file");
   }
   for (const std::string& word : words()) refuse_to_overwrite(word);

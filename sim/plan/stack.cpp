@@ -23,6 +23,8 @@ constexpr std::size_t kStackRequired = 4;
 
 constexpr const char* kSmallDiscrepancy = "small_discrepancy";
 constexpr const char* kSmallScatter = "small_scatter";
+constexpr const char* kDiscrepancyElsewhere = "discrepancy_elsewhere";
+constexpr const char* kScatterElsewhere = "scatter_elsewhere";
 
 /// The digits to write; more than any deviation is sure of.
 constexpr int kDigitsKept = 4;
@@ -139,6 +141,10 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     stack.small_discrepancy = rows.value("value", parse_deviation);
   else if (name == kSmallScatter)
     stack.small_scatter = rows.value("value", parse_deviation);
+  else if (name == kDiscrepancyElsewhere)
+    stack.discrepancy_elsewhere = rows.value("value", parse_deviation);
+  else if (name == kScatterElsewhere)
+    stack.scatter_elsewhere = rows.value("value", parse_deviation);
   else if (name == kModelFactor)
     read_factor(stack, rows);
   else if (name == kKindFactor)
@@ -357,15 +363,6 @@ Stack load_stack(const TextFile& file) {
     stack.without = split_words(without, ' ');
   if (const std::string clusters = comment_value(file, "clusters"); !clusters.empty())
     stack.learned_on = split_words(clusters, ',');  // names may have blanks
-  if (const std::string both = comment_value(file, "elsewhere"); !both.empty()) {
-    const std::vector<std::string> words = split_words(both, ' ');
-    if (words.size() != 2)
-      throw DataError(
-          file.path.string(), 0,
-          "'# elsewhere: " + both + "' is not a discrepancy and a scatter, like '12% 7%'");
-    stack.discrepancy_elsewhere = parse_deviation(words[0]);
-    stack.scatter_elsewhere = parse_deviation(words[1]);
-  }
   CsvReader rows(file, kStackColumns, kStackRequired);
   std::set<std::string> own;
   while (rows.next()) {
@@ -464,6 +461,11 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
     const std::string below = "the same of collectives below 1 MiB";
     rows.add(kSmallDiscrepancy, percent(stack.small_discrepancy), below + ": of a cluster");
     rows.add(kSmallScatter, percent(stack.small_scatter), below + ": of a run");
+  }
+  if (stack.discrepancy_elsewhere > 0 || stack.scatter_elsewhere > 0) {
+    const std::string there = "of the stack that it was learned from, for other clusters";
+    rows.add(kDiscrepancyElsewhere, percent(stack.discrepancy_elsewhere), there);
+    rows.add(kScatterElsewhere, percent(stack.scatter_elsewhere), there);
   }
   for (const TermCorrelation& each : stack.correlations)
     rows.add({"correlation", "", number_to_text(each.value), "", "between the logarithms", "", "",

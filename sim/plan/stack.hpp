@@ -130,7 +130,8 @@ struct Stack {
   std::optional<double> factor{};
   std::vector<std::string> learned_on{};  // names of the cluster's files; empty: it says none
   double discrepancy_below = 0;           // of lower factors; 0: as of higher ones
-  /// Of a learned stack, on other clusters: those of the stack that it began with. 0: it says none.
+  /// The deviations of a learned stack on other clusters: those of the stack that it began with. 0:
+  /// it says none.
   double discrepancy_elsewhere = 0;
   double scatter_elsewhere = 0;
   /// Kinds of the runs that it was learned from, and how long they took beside that. Each stands

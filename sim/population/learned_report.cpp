@@ -255,10 +255,8 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
           " has it. model_factor is on all times of this cluster but one GPU's compute, "
           "kind_factor on all of runs that compute as long as the runs that were measured. Other "
           "clusters have neither, and the discrepancy and the scatter of " +
-          prior + " (elsewhere).",
+          prior + ".",
       "clusters: " + join({clusters.begin(), clusters.end()}, ","),
-      "elsewhere: " + percent_to_text(stack.discrepancy_elsewhere) + " " +
-          percent_to_text(stack.scatter_elsewhere),
       "sources: " + join(stack.sources, " ")};
   if (const std::string several = several_clusters(rows); !several.empty())
     comments.insert(comments.begin() + 2, "Beware: " + several + ".");

@@ -29,7 +29,7 @@ struct LearnedAnswer {
 /// "my-runs" of "traces/measured-my-runs.csv".
 std::string learned_name(const std::string& measured);
 
-/// That the rows are of several clusters, in words; "" where they are of one.
+/// A sentence that names the clusters of the rows; "" where they are of one.
 std::string several_clusters(const std::vector<FitRow>& rows);
 
 /// `platforms/stack-<name>.csv`, and a copy of each cluster that the rows name by a path. Throws

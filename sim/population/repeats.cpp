@@ -8,15 +8,15 @@
 namespace gradcast {
 namespace {
 
-/// Who measures a set-up again may time its GPU again. Runs that compute so much longer or shorter
-/// are of one kind, too (kOneKind of learning.cpp).
+/// A set-up that is measured again may have its GPU timed again. Runs that compute so much longer
+/// or shorter are of one kind, too (kOneKind of learning.cpp).
 constexpr double kOneCompute = 0.015;
 
 bool near(Seconds a, Seconds b) {
   return std::abs((a - b).count()) <= kOneCompute * std::max(a, b).count();
 }
 
-/// What is asked, without what says only who chose it, and without what a dense run has no use for.
+/// The request without what says only who chose it, and without what a dense run has no use for.
 Request bare(const FitRow& row) {
   Request request = row.request;
   request.compute.reset();

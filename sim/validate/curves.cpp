@@ -80,7 +80,6 @@ std::shared_ptr<const MeasuredCollectives> learned_from(const std::vector<Logged
   cluster.intra = machine.intra;
   cluster.nic.latency = Seconds{9.6e-6};
   cluster.nic.bandwidth = BytesPerSecond{12e9};
-  cluster.nic_share = 0.9999;  // as an import has it
   derive_links(imported);
   return std::make_shared<const MeasuredCollectives>(
       MeasuredCollectives{"learned", imported.curve, cluster});

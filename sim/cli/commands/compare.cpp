@@ -106,7 +106,7 @@ bool learned_from(const Request& request, const MeasuredRun& run, DataFiles& fil
          });
 }
 
-/// What the rows of a learned stack's own source are; "" for none. The file knows the source, and
+/// A sentence on rows of a learned stack's own source; "" for none. The file knows the source, and
 /// not which of its rows there were.
 std::string words_on_learned(std::size_t rows) {
   if (rows == 0) return "";

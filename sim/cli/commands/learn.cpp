@@ -176,7 +176,7 @@ void require_learnable(const MeasuredRuns& measured, const std::vector<FitRow>& 
   }
 }
 
-/// What a reader should doubt about the runs, in words.
+/// Doubts about the runs, in words.
 std::vector<std::string> doubts_about(const Stack& prior, const std::vector<FitRow>& rows) {
   std::vector<std::string> doubts;
   std::vector<std::string> twice;

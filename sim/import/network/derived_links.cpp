@@ -23,7 +23,7 @@ constexpr Bytes kLarge{1 << 20};
 constexpr double kFastestNic = 50e9;
 constexpr double kSlingshotNic = 25e9;
 
-/// What a NIC of so many Gbit/s carries of data.
+/// A NIC of so many Gbit/s carries so many bytes of data a second.
 struct NominalRate {
   int gigabits;
   double goodput;
@@ -32,6 +32,9 @@ constexpr NominalRate kNominalRates[] = {{1, .118e9}, {10, 1.18e9}, {25, 2.94e9}
                                          {40, 4.7e9}, {50, 5.88e9}, {100, 12e9},
                                          {200, 24e9}, {400, 47e9},  {800, 94e9}};
 constexpr NominalRate kSlingshotRates[] = {{200, kSlingshotNic}};
+
+/// The bounds of a search for a latency.
+constexpr double kLeastLatency = 1e-7, kMostLatency = 1e-1;
 
 /// More measured times than these would take long, and decide nothing else.
 constexpr std::size_t kMostDeciding = 64;
@@ -142,16 +145,14 @@ std::span<const NominalRate> rates_of(NetworkKind kind) {
 /// sockets any share is usual, and the lowest rate that carries the times is taken.
 /// `small`: the times that the latency meets; empty if it is known. False: no nominal rate does.
 bool take_nominal_rate(ImportedCluster& measured, const std::vector<CurvePoint>& large,
-                       const std::vector<CurvePoint>& small, double least_latency,
-                       double most_latency) {
+                       const std::vector<CurvePoint>& small) {
   Cluster& cluster = measured.cluster;
   const NetworkKind kind = network_kind_of(cluster);
   const Link found = cluster.nic;
-  constexpr double kAll = 0.9999;  // 100 % would mean that nobody says what sockets or stacks reach
   constexpr double kLeastShare = .05, kMostShare = 1.05;
-  // Of the times' logarithms, in the mean.
+  // The mean of the times' logarithms may be off by this much.
   const double met = std::abs(excess(cluster, large)) + .03;
-  double nearest = INFINITY, share = kAll;
+  double nearest = INFINITY, share = kAllOfNic;
   int gigabits = 0;
   Link nominal = found;
   for (const NominalRate& rate : rates_of(kind)) {
@@ -161,12 +162,12 @@ bool take_nominal_rate(ImportedCluster& measured, const std::vector<CurvePoint>&
       its = meeting(cluster, large, kLeastShare, kMostShare, false,
                     [&](double value) { cluster.nic_share = value; });
       if (!small.empty())
-        meeting(cluster, small, least_latency, most_latency, true,
+        meeting(cluster, small, kLeastLatency, kMostLatency, true,
                 [&](double value) { cluster.nic.latency = Seconds{value}; });
     }
     if (std::abs(excess(cluster, large)) > met) continue;
     // Another link binds the times whatever the share.
-    if (its > .999 * kMostShare) its = std::min(kAll, found.bandwidth.value / rate.goodput);
+    if (its > .999 * kMostShare) its = std::min(kAllOfNic, found.bandwidth.value / rate.goodput);
     if (const double off = std::abs(std::log(its)); off < nearest) {
       nearest = off;
       share = its;
@@ -177,11 +178,12 @@ bool take_nominal_rate(ImportedCluster& measured, const std::vector<CurvePoint>&
   }
   cluster.nic = nominal;
   if (!small.empty()) cluster.nic.latency = Seconds{rounded_to(3, nominal.latency.count())};
-  cluster.nic_share = std::min(kAll, rounded_to(4, share));
-  if (gigabits == 0 || share >= kAll) {
+  cluster.nic_share = std::min(kAllOfNic, rounded_to(4, share));
+  if (gigabits == 0 || share >= kAllOfNic) {
     // A little more than the goodput is a NIC of that rate too.
-    if (share > kAll) cluster.nic.bandwidth.value = rounded_to(4, share * nominal.bandwidth.value);
-    measured.sources["nic_share"] = "all: nic_bandwidth is what collectives reach";
+    if (share > kAllOfNic)
+      cluster.nic.bandwidth.value = rounded_to(4, share * nominal.bandwidth.value);
+    measured.sources["nic_share"] = kAllOfNicWords;
     return false;
   }
   measured.sources["nic_bandwidth"] =
@@ -200,7 +202,6 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
   const std::vector<CurvePoint> small = edge(measured.curve, several, true);
   const bool bandwidth = !large.empty() && !measured.sources.contains(of + "_bandwidth");
   const bool latency = !small.empty() && !measured.sources.contains(of + "_latency");
-  constexpr double kLeastLatency = 1e-7, kMostLatency = 1e-1;
   constexpr double kMostBandwidth = 4e12, kAtBound = 0.99;
   const Link usual = link;
   // A latency takes part in large sizes' times too, and a bandwidth in those of small ones.
@@ -223,8 +224,7 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
   if (bandwidth && !unbounded) drop_deviation(cluster, of + "_bandwidth");
   const bool nominal =
       several && bandwidth && !unbounded &&
-      take_nominal_rate(measured, large, latency ? small : std::vector<CurvePoint>{}, kLeastLatency,
-                        kMostLatency);
+      take_nominal_rate(measured, large, latency ? small : std::vector<CurvePoint>{});
   if (bandwidth && !unbounded)
     measured.sources[nominal ? "nic_share" : of + "_bandwidth"] =
         least ? std::string(kLeast) + ", as another link binds them"

@@ -7,6 +7,11 @@
 
 namespace gradcast {
 
+/// The share of a NIC whose bandwidth is what collectives reach, and its source. 100 % would mean
+/// that nobody says what sockets or stacks reach.
+inline constexpr double kAllOfNic = 0.9999;
+inline constexpr const char* kAllOfNicWords = "all: nic_bandwidth is what collectives reach";
+
 /// Sets the bandwidths and latencies with which the model meets the measured times on average: of a
 /// NIC by the times on several nodes, inside nodes by those on one. The two largest sizes of each
 /// collective and number of nodes decide the bandwidth, and the two smallest, up to 64 KiB, the

@@ -327,9 +327,8 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
   const NetworkKind kind = measured.cluster.network_kind;
   if (!facts.nic_bandwidth && least_leaving_node(measured.curve) > 0 &&
       (kind == NetworkKind::Tcp || kind == NetworkKind::Unknown)) {
-    // A share of 100 % would mean a nominal rate, of which sockets reach a part.
-    measured.cluster.nic_share = 0.9999;
-    sources["nic_share"] = "all: nic_bandwidth is what collectives reach";
+    measured.cluster.nic_share = kAllOfNic;
+    sources["nic_share"] = kAllOfNicWords;
   }
   derive_links(measured);
   const auto say = [&](const char* property, const std::string& why) {

@@ -422,7 +422,7 @@ TEST_CASE("the factor of a cluster is on communication and software", "[spread]"
         run(without_stack(plain), engine).iteration);
 }
 
-// What one cluster was off says nothing of another, which may be off by as much.
+// One cluster's error says nothing of another's, which may be as large.
 TEST_CASE("the factor of a cluster is not another's", "[spread]") {
   Scenario scenario =
       on_stack(toy::scenario(), "per_iteration_overhead,20ms,5%,seen,,\nmodel_factor,1.3,3%,x,,\n");

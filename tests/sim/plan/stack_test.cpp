@@ -67,6 +67,16 @@ TEST_CASE("a stack may know small collectives less well than large ones", "[stac
   refused("discrepancy,5%,,x,,,\nsmall_scatter,400%,,x,,,\n", "says nothing");
 }
 
+TEST_CASE("a learned stack keeps the deviations that hold on other clusters", "[stack]") {
+  const Stack learned = stack(
+      "model_factor,1.1,3%,x,,,\ndiscrepancy_elsewhere,12%,,x,,,\nscatter_elsewhere,7%,,x,,,\n");
+  CHECK(learned.discrepancy_elsewhere == 0.12);
+  CHECK(learned.scatter_elsewhere == 0.07);
+  const Stack kept = load_stack({"stack-x.csv", stack_csv(learned, {})});
+  CHECK(kept.discrepancy_elsewhere == 0.12);
+  CHECK(kept.scatter_elsewhere == 0.07);
+}
+
 TEST_CASE("a stack may all-reduce the gradients that ZeRO shards", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack deepspeed = stack(term + "gradients,all-reduce,,its code,,,\n");
