@@ -24,7 +24,7 @@ double deviation(const Json& json) { return number(json, kLargestDeviation); }
 
 Json to_json(const SpreadTerm& term) {
   const auto& [name, seconds, deviation, presence, outside, forecast, of_physics, deviation_below,
-               most] = term;
+               most, beyond, bend] = term;
   return {{"name", name},
           {"seconds", seconds},
           {"deviation", deviation},
@@ -33,13 +33,15 @@ Json to_json(const SpreadTerm& term) {
           {"forecast", forecast},
           {"of_physics", of_physics},
           {"deviation_below", deviation_below},
-          {"most", std::isfinite(most) ? Json(most) : Json()}};
+          {"most", std::isfinite(most) ? Json(most) : Json()},
+          {"beyond", beyond},
+          {"bend", bend}};
 }
 
 SpreadTerm term_from(const Json& json) {
   SpreadTerm term;
   auto& [name, seconds, its_deviation, presence, outside, forecast, of_physics, deviation_below,
-         most] = term;
+         most, beyond, bend] = term;
   name = json.at("name");
   seconds = number(json.at("seconds"));
   its_deviation = deviation(json.at("deviation"));
@@ -50,6 +52,8 @@ SpreadTerm term_from(const Json& json) {
   of_physics = json.at("of_physics");
   deviation_below = deviation(json.at("deviation_below"));
   if (!json.at("most").is_null()) most = number(json.at("most"));
+  beyond = number(json.at("beyond"));
+  bend = number(json.at("bend"));
   return term;
 }
 

@@ -26,13 +26,16 @@ constexpr double kMostOfSockets = 143. / 28;
 constexpr double kLeastOfSockets = 17. / 28;
 /// A cloud may carry less: one flow between two machines of EC2 has 5 Gb/s where they share no
 /// cluster placement group (Amazon EC2 User Guide, instance network bandwidth), and NCCL opens one
-/// socket a channel. NICs of 10 Gb/s and less were reached almost in full in all sources.
+/// socket a channel. NICs of 10 Gb/s and less were reached almost in full in all sources. Between
+/// these and the next that are sold, of 25 Gb/s, the least falls from the one to the other.
 constexpr double kFlowOfCloud = 5. / 28;
 constexpr double kCertainNic = 10e9 / 8;
+constexpr double kNicOfCloud = 25e9 / 8;
 
-/// A GPU alone on its node may reach a quarter of a NIC that carries more than this: one process
-/// sends, often through the host's memory. Five published logs of two such nodes reached .64, .35,
-/// .26, .25 and .21 of NICs of 100 to 400 Gb/s, and one .9 of 25 Gb/s (platforms/README.md).
+/// A GPU alone on its node reaches so much, or all of a slower NIC, and may reach no more than a
+/// quarter of a faster one: one process sends, often through the host's memory. Five published logs
+/// of two such nodes reached .64, .35, .26, .25 and .21 of NICs of 100 to 400 Gb/s, and one .9 of
+/// 25 Gb/s (platforms/README.md).
 constexpr double kLoneShare = 0.25;
 constexpr double kCertainOfLone = 25e9 / 8;
 
@@ -91,18 +94,26 @@ bool takes_measured(const Scenario& scenario) {
   });
 }
 
-bool is_learned_here(const Scenario& scenario) {
-  return scenario.stack != nullptr && is_learned_on(*scenario.stack, scenario.cluster);
+bool is_stated(const Scenario& scenario, const std::string& property) {
+  return std::ranges::find(scenario.stated, property) != scenario.stated.end();
+}
+
+/// True where the runs that the stack was learned from have the link in them. Runs that wait for a
+/// NIC say nothing of links between GPUs, and nothing of the NIC that somebody names in its place.
+bool is_shown(const Scenario& scenario, const std::string& link) {
+  if (scenario.stack == nullptr || !is_learned_on(*scenario.stack, scenario.cluster)) return false;
+  const auto& shown = scenario.stack->shown_links;
+  if (!shown) return true;
+  const bool inside = link == name_of(scenario, kIntra);
+  const bool other_nic = is_stated(scenario, "nic_bandwidth") || is_stated(scenario, "nic_share") ||
+                         is_stated(scenario, "nics_per_node");
+  return (inside || !other_nic) && std::ranges::find(*shown, link) != shown->end();
 }
 
 /// True for a collective alone whose stack has the errors of such collectives over TCP.
 bool has_errors_of_sockets(const Scenario& scenario) {
   return scenario.payload.count > 0 && scenario.stack != nullptr &&
          scenario.stack->name.starts_with("stack-nccl-tcp");
-}
-
-bool is_stated(const Scenario& scenario, const std::string& property) {
-  return std::ranges::find(scenario.stated, property) != scenario.stated.end();
 }
 
 /// The factor at the fast end, which is `factor` where the link's sources do not say less.
@@ -121,13 +132,18 @@ Cluster moved(const Cluster& cluster, const std::string& property, double factor
 
 double nic_rate(const Cluster& cluster) { return cluster.node(0).nic.bandwidth.value; }
 
+double least_of_sockets(double nic) {
+  const double grown = std::log(nic / kCertainNic) / std::log(kNicOfCloud / kCertainNic);
+  return kLeastOfSockets * std::pow(kFlowOfCloud / kLeastOfSockets, std::clamp(grown, 0.0, 1.0));
+}
+
 void add_sockets(std::vector<LinkDoubt>& doubts, const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   // A stack that says what a host sends by its sockets has the doubt in that term's deviation.
   if (has_errors_of_sockets(scenario) || cluster.host_bandwidth.value > 0) return;
   Cluster slow = cluster;
   Cluster fast = cluster;
-  slow.socket_factor = cluster.nic.bandwidth.value > kCertainNic ? kFlowOfCloud : kLeastOfSockets;
+  slow.socket_factor = least_of_sockets(cluster.nic.bandwidth.value);
   fast.socket_factor = kMostOfSockets;
   const double taken = nic_rate(cluster);
   doubts.push_back(
@@ -140,8 +156,9 @@ void add_lone_gpu(std::vector<LinkDoubt>& doubts, const Scenario& scenario) {
   if (!by_nccl || cluster.ranks() > cluster.nodes || is_stated(scenario, "nic_share") ||
       nic_rate(cluster) <= kCertainOfLone)
     return;
-  doubts.push_back({name_of(scenario, kLone), moved(cluster, "nic_bandwidth", kLoneShare), cluster,
-                    1 / kLoneShare, 1});
+  const double share = std::max(kLoneShare, kCertainOfLone / nic_rate(cluster));
+  doubts.push_back(
+      {name_of(scenario, kLone), moved(cluster, "nic_bandwidth", share), cluster, 1 / share, 1});
 }
 
 }  // namespace
@@ -161,8 +178,7 @@ bool is_link_of_nccl(const std::string& name) {
 std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
   std::vector<LinkDoubt> doubts;
   const Cluster& cluster = scenario.cluster;
-  if (is_learned_here(scenario) || !cluster.platform_file.empty() || takes_measured(scenario))
-    return doubts;
+  if (!cluster.platform_file.empty() || takes_measured(scenario)) return doubts;
   for (const PropertyDeviation& deviation : cluster.deviations) {
     if (deviation.share <= 0 || is_stated(scenario, deviation.property) ||
         !deviation.property.ends_with("_bandwidth") ||
@@ -176,11 +192,11 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
                       moved(cluster, deviation.property, 1 / factor),
                       moved(cluster, deviation.property, faster), factor, faster});
   }
-  if (cluster.nodes == 1) return doubts;
-  if (cluster.by_sockets)
+  if (cluster.nodes > 1 && cluster.by_sockets)
     add_sockets(doubts, scenario);
-  else
+  else if (cluster.nodes > 1)
     add_lone_gpu(doubts, scenario);
+  std::erase_if(doubts, [&](const LinkDoubt& doubt) { return is_shown(scenario, doubt.name); });
   return doubts;
 }
 
@@ -197,13 +213,16 @@ LinkTime link_time(const LinkDoubt& doubt, double reach,
   return {seconds, std::log1p(longer / seconds) / reach, -std::log1p(-shorter / seconds) / reach};
 }
 
+double longer_at_slow_end(const SpreadTerm& link) {
+  return link.seconds * std::expm1(link.deviation * interval_reach());
+}
+
 std::string link_words(const Scenario& scenario, const SoftwareSpread& spread) {
   constexpr double kMatters = 0.01;
   const double reach = interval_reach();
   const auto binds = [&](const std::string& name) {
     return std::ranges::any_of(spread.terms, [&](const SpreadTerm& term) {
-      return term.name == name &&
-             term.seconds * std::expm1(term.deviation * reach) >= kMatters * spread.forecast;
+      return term.name == name && longer_at_slow_end(term) >= kMatters * spread.forecast;
     });
   };
   const auto gigabytes = [](const Cluster& cluster) {

@@ -30,8 +30,8 @@ bool is_link(const std::string& name);
 bool is_link_of_nccl(const std::string& name);
 
 /// The links of a run that nobody measured. None where the run's collectives take measured times of
-/// the cluster, or with a stack that was learned on it: these have the link in them. A value that
-/// somebody typed (`Scenario::stated`) has no doubt either.
+/// the cluster. A stack that was learned there leaves those that its runs did not show. A value
+/// that somebody typed (`Scenario::stated`) has no doubt either.
 std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach);
 
 /// The part of an iteration that a link takes, with deviations of the logarithm above and below.
@@ -45,6 +45,9 @@ struct LinkTime {
 /// nothing.
 LinkTime link_time(const LinkDoubt& doubt, double reach,
                    const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is);
+
+/// Seconds that the iteration takes more at a link's slow end.
+double longer_at_slow_end(const SpreadTerm& link);
 
 /// "; GPUs of a node at 6.7GBps, not measured: the interval has 1.1GBps to 24GBps (...)": the links
 /// that make the interval 1 % of the forecast longer, or more; "" for none.

@@ -132,6 +132,26 @@ class Timer {
   std::optional<KnownCosts> known_{};  // software changes no cost that the table has
 };
 
+/// A compressor's cost may hide behind communication at its value, and not at the upper end of its
+/// interval: it adds what it does there from where that is more. Without it a compressor seemed to
+/// pay the more surely, the more bytes it sent.
+void find_bend(SpreadTerm& term, const StackTerm& of, const Scenario& inside, Timer& timer,
+               double with_all) {
+  const double most = std::min(term.most, std::exp(of.deviation * interval_reach()));
+  constexpr double kNearMost = 0.8;
+  if (kNearMost * most <= 1) return;
+  const auto added_at = [&](double times) {
+    Scenario other = inside;
+    of.quantity->set(other, of.value * times);
+    return timer.time_of(other) - with_all + (term.forecast ? term.seconds : 0);
+  };
+  const double added = added_at(most);
+  if (added <= term.at(most)) return;
+  term.beyond = (added - added_at(kNearMost * most)) / ((1 - kNearMost) * most);
+  if (term.beyond > term.seconds)
+    term.bend = std::max(1.0, (term.beyond * most - added) / (term.beyond - term.seconds));
+}
+
 /// Measures the time that each term adds to the iteration. For terms in the forecast: the time with
 /// all of them less the time without this one, scaled so that together they add what all add
 /// together. For the others: the time that the term would add to the forecast.
@@ -151,6 +171,9 @@ void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
   const double added = std::max(0.0, with_all - timer.time_of(physics));
   for (SpreadTerm& term : spread.terms)
     if (term.forecast && sum > 0) term.seconds *= added / sum;
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if (terms[i]->quantity->of == ScenarioQuantity::Of::Costs)
+      find_bend(spread.terms[i], *terms[i], inside, timer, with_all);
 }
 
 /// The compressor's costs, where their table says how far they may be off.
@@ -400,9 +423,8 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
     const double at_most = term.presence < 1 ? quantile(there, term.presence) : INFINITY;
     for (std::size_t i = 0; i < times.size(); ++i)
       if (there[i] <= at_most)
-        times[i] +=
-            term.seconds *
-            std::min(term.most, std::exp(shift_of(its[i], term.deviation, term.deviation_below)));
+        times[i] += term.at(
+            std::min(term.most, std::exp(shift_of(its[i], term.deviation, term.deviation_below))));
   }
   const std::optional<std::size_t> place = joint_place(spread, kModelFactor);
   const Draws joint = place ? joint_deviations(*spread.joint, *place) : Draws();
@@ -615,8 +637,11 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   add_links(spread, inside, engine);
   spread.other_choice = scenario.kind_factor * scenario.model_factor * other_choice(inside, engine);
   // The factor of a cluster is on all but compute, and in the forecast.
-  for (SpreadTerm& term : spread.terms)
-    term.seconds *= scenario.kind_factor * (is_of_compute(term) ? 1 : scenario.model_factor);
+  for (SpreadTerm& term : spread.terms) {
+    const double factor = scenario.kind_factor * (is_of_compute(term) ? 1 : scenario.model_factor);
+    term.seconds *= factor;
+    term.beyond *= factor;
+  }
   spread.physics = spread.forecast;
   if (known)  // which the forecast has in it
     for (const SpreadTerm& term : spread.terms)

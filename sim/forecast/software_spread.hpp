@@ -19,7 +19,8 @@
 namespace gradcast {
 
 /// A term of a stack, with the time that it adds to an iteration at its value. Times are linear in
-/// a term, or nearly so, which makes thousands of draws cheap.
+/// a term, or nearly so, which makes thousands of draws cheap. A compressor's costs may hide behind
+/// communication at their values and not above: their times bend there.
 struct SpreadTerm {
   std::string name;  // terms of one name are the same software, and err together
   double seconds = 0;
@@ -32,8 +33,17 @@ struct SpreadTerm {
   /// Deviation of the logarithm below the value; `deviation` is that above it. 0 means no deviation
   /// for a part of physics, and the same as above for all others.
   double deviation_below = 0;
-  /// The term takes so many times `seconds` at most, by physics.
+  /// The term takes so many times its value at most, by physics.
   double most = std::numeric_limits<double>::infinity();
+  /// From `bend` times its value on each further multiple adds so many seconds; 0: as before.
+  double beyond = 0;
+  double bend = 1;
+
+  /// Seconds that it adds at so many times its value.
+  double at(double times) const {
+    const double more = times - bend;
+    return beyond > seconds && more > 0 ? seconds * bend + beyond * more : seconds * times;
+  }
 };
 
 struct SoftwareSpread {

@@ -20,7 +20,7 @@ double reach_of(const SpreadTerm& term, double iteration) {
   const bool may_be_none = term.outside || term.presence < 1;
   const double high = std::exp(kDeviations * term.deviation);
   const double low = may_be_none ? 0 : std::exp(-kDeviations * below);
-  return term.seconds * (high - low) / 2 / iteration;
+  return (term.at(high) - term.at(low)) / 2 / iteration;
 }
 
 std::string run_with(const std::string& name) {

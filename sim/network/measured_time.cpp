@@ -187,9 +187,14 @@ double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes p
   const auto& [below, above] = *basis;
   if (below == above) {
     if (layout.nodes() == below->first) return ratio(*below);
-    // The model may choose another algorithm there. A run on more nodes is no faster all the same.
     const double beyond = carried_ratio(below->second, below->first, gpus, outcome, bytes);
-    const double least = beyond * described_time(below->first, gpus, outcome, bytes) /
+    // The model may choose another algorithm there. A run on more nodes is no faster all the same
+    // than this size was, of which twice the nodes, or half of them, know no more than the sizes
+    // around it.
+    const double nodes = static_cast<double>(layout.nodes()) / below->first;
+    const double fades = std::min(1.0, std::abs(std::log2(nodes)));
+    const double there = ratio(*below) * std::pow(beyond / ratio(*below), fades);
+    const double least = there * described_time(below->first, gpus, outcome, bytes) /
                          described_time(layout.nodes(), gpus, outcome, bytes);
     return layout.nodes() > below->first ? std::max(beyond, least) : std::min(beyond, least);
   }

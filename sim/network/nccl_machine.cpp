@@ -24,6 +24,20 @@ constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 1
 /// Nominal rate of a link over the goodput of one long flow.
 constexpr double kNominal = 1.0625;
 
+/// Ethernet's nominal rates, in GB/s. A host's driver says one of them whatever its flows reach: a
+/// flow that reaches this share of a rate, or more, goes by a NIC of that rate.
+constexpr double kEthernet[] = {.125, .3125, 1.25, 3.125, 5, 6.25, 12.5, 25, 50, 100};
+constexpr double kReachedOfEthernet = .8;
+
+/// The rate by which NCCL counts a NIC, in GB/s.
+double nominal_rate(NetworkKind kind, BytesPerSecond reached) {
+  const double goodput = reached.value / 1e9;
+  if (kind == NetworkKind::Tcp)
+    for (const double rate : kEthernet)
+      if (kReachedOfEthernet * rate <= goodput && goodput <= rate) return rate;
+  return kNominal * goodput;
+}
+
 double largest_within(std::span<const double> speeds, double most) {
   for (const double speed : speeds)
     if (speed <= most) return speed;
@@ -113,8 +127,9 @@ bool has_ll128_between(NetworkKind kind, GpuGeneration gpu, const NcclVersion& v
 
 }  // namespace
 
-BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
-  return {1e9 * largest_within(speeds_between(gpu), kNominal * reached.value / 1e9)};
+BytesPerSecond nccl_channel_speed(BytesPerSecond reached, NetworkKind kind, GpuGeneration gpu,
+                                  double nics) {
+  return {1e9 * largest_within(speeds_between(gpu), nics * nominal_rate(kind, reached))};
 }
 
 NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int nodes,
@@ -165,8 +180,8 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   machine.nics = nics_near(cluster, gpus_per_node);
   machine.channels = std::clamp(machine.nics, 1, gpus_per_node);
   const double nics_of_channel = std::max(1.0, double(machine.nics) / machine.channels);
-  machine.between =
-      nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
+  machine.between = nccl_channel_speed(cluster.nic.bandwidth, network_kind_of(cluster), machine.gpu,
+                                       nics_of_channel);
   // A rack's NICs are more than its GPUs' links can fill.
   if (machine.nvlink && gpus_per_node > kMostOfHost)
     machine.channels =

@@ -122,10 +122,11 @@ struct NcclStep {
 };
 NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol);
 
-/// The speed of a channel that NCCL's search settles on: the largest of its list that the link
-/// reaches. `reached` is the goodput of one long flow; NCCL looks at the nominal rate, some 6 %
-/// above it.
-BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu);
+/// The speed of a channel that NCCL's search settles on: the largest of its list that so many NICs
+/// reach together. `reached` is the goodput of one long flow; NCCL looks at the nominal rate, some
+/// 6 % above it, or Ethernet's next one.
+BytesPerSecond nccl_channel_speed(BytesPerSecond reached, NetworkKind kind, GpuGeneration gpu,
+                                  double nics = 1);
 
 /// The machine that NCCL finds on so many nodes and GPUs of each of them, or RCCL on AMD's.
 NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int nodes,

@@ -25,6 +25,8 @@ constexpr const char* kSmallDiscrepancy = "small_discrepancy";
 constexpr const char* kSmallScatter = "small_scatter";
 constexpr const char* kDiscrepancyElsewhere = "discrepancy_elsewhere";
 constexpr const char* kScatterElsewhere = "scatter_elsewhere";
+constexpr const char* kShownLinks = "shown_links";
+constexpr const char* kNoLinks = "none";
 
 /// The digits to write; more than any deviation is sure of.
 constexpr int kDigitsKept = 4;
@@ -33,6 +35,12 @@ double parse_deviation(std::string_view text) {
   const double deviation = text.empty() ? 0 : parse_percent(text);
   if (deviation <= kMostTermDeviation) return deviation;
   throw ValueError("'" + std::string(text) + "' is more than 300%: such a figure says nothing");
+}
+
+/// "link of home: sockets|link of home: intra_bandwidth", or "none".
+std::vector<std::string> parse_links(std::string_view text) {
+  if (text == kNoLinks) return {};
+  return split_words(text, '|');  // names have blanks
 }
 
 double parse_presence(std::string_view text) {
@@ -145,6 +153,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     stack.discrepancy_elsewhere = rows.value("value", parse_deviation);
   else if (name == kScatterElsewhere)
     stack.scatter_elsewhere = rows.value("value", parse_deviation);
+  else if (name == kShownLinks)
+    stack.shown_links = parse_links(rows.word("value"));
   else if (name == kModelFactor)
     read_factor(stack, rows);
   else if (name == kKindFactor)
@@ -467,6 +477,9 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
     rows.add(kDiscrepancyElsewhere, percent(stack.discrepancy_elsewhere), there);
     rows.add(kScatterElsewhere, percent(stack.scatter_elsewhere), there);
   }
+  if (stack.shown_links)
+    rows.add(kShownLinks, stack.shown_links->empty() ? kNoLinks : join(*stack.shown_links, "|"),
+             "not measured; its runs would have shown slower ones");
   for (const TermCorrelation& each : stack.correlations)
     rows.add({"correlation", "", number_to_text(each.value), "", "between the logarithms", "", "",
               "", "", each.one + " | " + each.other});

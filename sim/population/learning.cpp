@@ -14,6 +14,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
 #include "sim/fit/least_squares.hpp"
+#include "sim/forecast/link_doubt.hpp"
 #include "sim/forecast/software_spread.hpp"
 #include "sim/plan/situation.hpp"
 #include "sim/plan/stack_use.hpp"
@@ -162,6 +163,23 @@ void make_possible(std::vector<TermCorrelation>& correlations) {
   for (int tries = 0; tries < 1000 && !possible(); ++tries) round(kLess);
 }
 
+/// Links that a run would have shown to be slower than they are taken to be: they take half of it,
+/// or a slower one more than what may be taken for scatter.
+std::vector<std::string> links_shown_by(const Scenario& scenario,
+                                        const std::shared_ptr<const Stack>& prior) {
+  constexpr double kScatter = 0.1;
+  std::vector<std::string> links;
+  if (link_doubts(scenario, interval_reach()).empty()) return links;
+  const Evaluation forecast = evaluate_on(scenario, prior, *find_engine("analytic"));
+  if (!forecast.doubt.spread) return links;
+  const SoftwareSpread& spread = *forecast.doubt.spread;
+  for (const SpreadTerm& term : spread.terms)
+    if (is_link(term.name) && (term.seconds >= spread.forecast / 2 ||
+                               longer_at_slow_end(term) >= kScatter * spread.forecast))
+      links.push_back(term.name);
+  return links;
+}
+
 }  // namespace
 
 StackLearner::StackLearner(const Stack& prior, const std::vector<FitRow>& rows, std::uint64_t seed)
@@ -180,6 +198,8 @@ StackLearner::StackLearner(const Stack& prior, const std::vector<FitRow>& rows, 
     middle_[at(k)] = std::log(prior.terms[k].value);
     deviation_[at(k)] = prior.terms[k].deviation;
   }
+  const auto shared_prior = std::make_shared<const Stack>(prior);
+  for (const FitRow& row : rows) links_.push_back(links_shown_by(row.scenario, shared_prior));
   std::vector<LinearRow> linear;
   physics_.reserve(rows.size());
   for (const FitRow& row : rows) {
@@ -464,6 +484,9 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
       if (const double value = correlation_of(scores[a], scores[b]); std::abs(value) > kByChance)
         stack.correlations.push_back({names[b], names[a], value});
   make_possible(stack.correlations);
+  std::set<std::string> shown;
+  for (const std::size_t i : rows) shown.insert(links_[i].begin(), links_[i].end());
+  stack.shown_links.emplace(shown.begin(), shown.end());
   for (const std::size_t i : rows) {
     const std::string& source = rows_[i].run.source;
     if (std::find(stack.sources.begin(), stack.sources.end(), source) == stack.sources.end())

@@ -89,8 +89,9 @@ class StackLearner {
   Stack prior_;
   const std::vector<FitRow>& rows_;
   std::uint64_t seed_;
-  std::vector<Scenario> physics_;  // by row
-  Eigen::VectorXd middle_;         // by term of the prior, as the chain draws them
+  std::vector<Scenario> physics_;                // by row
+  std::vector<std::vector<std::string>> links_;  // by row: those that it would have shown
+  Eigen::VectorXd middle_;                       // by term of the prior, as the chain draws them
   Eigen::VectorXd deviation_;
   LinearGroup linear_;  // of all rows
   std::vector<Draw> draws_;

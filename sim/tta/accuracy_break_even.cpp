@@ -25,7 +25,10 @@ RunForecast times(RunForecast forecast, double iterations) {
     SoftwareSpread& spread = *forecast.spread;
     for (double* seconds : {&spread.forecast, &spread.physics, &spread.compute, &spread.own})
       *seconds *= iterations;
-    for (SpreadTerm& term : spread.terms) term.seconds *= iterations;
+    for (SpreadTerm& term : spread.terms) {
+      term.seconds *= iterations;
+      term.beyond *= iterations;
+    }
     spread.saves_nothing = spread.saves_nothing && iterations >= 1;
   }
   return forecast;

@@ -1,7 +1,12 @@
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "kernels/compressor.hpp"
 #include "sim/base/units.hpp"
@@ -51,13 +56,14 @@ TEST_CASE("today's breakeven and sweep say at a bandwidth what simulate says the
     REQUIRE(std::sscanf(words.c_str(), "%lf%*[^:]: %lf to %lf", &speedup, &low, &high) == 3);
     return std::vector<double>{speedup, low, high};
   };
-  for (const auto& [cluster, bandwidth] :
-       {std::pair{"vtrain-a100", "1Gbps"}, std::pair{"ib-100g", "25Gbps"}}) {
+  for (const auto& [cluster, bandwidth, to] :
+       {std::tuple{"vtrain-a100", "1Gbps", "1.2Gbps"}, std::tuple{"ib-100g", "25Gbps", "30Gbps"}}) {
     CAPTURE(cluster);
     std::vector<std::string> run{"--preset",     "today", "--model",  "bert-large",
                                  "--cluster",    cluster, "--nodes",  "8",
                                  "--compressor", "fp16",  "--engine", "analytic"};
-    std::vector<std::string> asked{"breakeven", "--over", "nic-bandwidth", "--from", bandwidth};
+    std::vector<std::string> asked{"breakeven", "--over", "nic-bandwidth", "--from", bandwidth,
+                                   "--to",      to};
     asked.insert(asked.end(), run.begin(), run.end());
     const std::string text = gradcast_with(asked).out;
     std::vector<std::string> simulated{"simulate", "--nic-bandwidth", bandwidth};
@@ -72,6 +78,23 @@ TEST_CASE("today's breakeven and sweep say at a bandwidth what simulate says the
     CHECK(row["compressor"] == "fp16");
     CHECK(row["speedup_low"].get<double>() == Approx(other[1]).epsilon(0.006));
     CHECK(row["speedup_high"].get<double>() == Approx(other[2]).epsilon(0.006));
+  }
+}
+
+// A compressor that sends 20 times the bytes encodes as long, behind more communication. If it may
+// lose with few bytes, for its encoding may take ten times as long, it may with many.
+TEST_CASE("sending more makes no compressor pay more surely", "[cli]") {
+  double before = INFINITY;
+  for (const char* density : {"0.001", "0.005", "0.01", "0.02"}) {
+    CAPTURE(density);
+    const Ran ran = gradcast_with({"simulate", "--preset=today", "--model=bert-large",
+                                   "--cluster=ib-100g", "--gpu=h100-pcie", "--gpus-per-node=4",
+                                   "--nodes=8", "--batch=8", "--compressor=gaussian", "--density",
+                                   density, "--engine=analytic", "--format=json", "-q"});
+    REQUIRE(ran.exit_code == 0);
+    const double low = Json::parse(ran.out)["results"][0]["speedup_low"];
+    CHECK(low <= before + 0.1);
+    before = low;
   }
 }
 

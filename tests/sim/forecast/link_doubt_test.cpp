@@ -26,8 +26,9 @@ namespace {
 
 constexpr double kReach = 2.015;  // 95 % of Student's t of 5 degrees
 
-Scenario scenario_on(const std::string& cluster, const std::vector<ClusterProperty>& changed,
-                     bool with_stack = true) {
+using Changes = std::vector<ClusterProperty>;
+
+Scenario scenario_on(const std::string& cluster, const Changes& changed, bool with_stack = true) {
   static DataFiles files(GRADCAST_SOURCE_DIR);
   Request request;
   request.model = "gpt2-xl";
@@ -39,8 +40,7 @@ Scenario scenario_on(const std::string& cluster, const std::vector<ClusterProper
   return make_scenario(with_defaults(request, files), files);
 }
 
-std::vector<LinkDoubt> doubts_on(const std::string& cluster,
-                                 const std::vector<ClusterProperty>& changed = {}) {
+std::vector<LinkDoubt> doubts_on(const std::string& cluster, const Changes& changed = {}) {
   return link_doubts(scenario_on(cluster, changed), kReach);
 }
 
@@ -117,6 +117,50 @@ TEST_CASE("a node without peer-to-peer has a doubtful link until somebody measur
   own.learned_on = {"ours"};
   learned.stack = std::make_shared<const Stack>(own);
   CHECK(link_doubts(learned, kReach).size() == 1);
+}
+
+// Three runs that wait for 10 GbE look the same whether GPUs exchange 1 or 24 GB/s.
+TEST_CASE("learned runs settle the links that they show, and no others", "[doubt]") {
+  const auto doubts = [](std::vector<std::string> shown, const Changes& changes) {
+    Scenario learned = scenario_on("10gbe", changes);
+    learned.cluster.deviations = {{"intra_bandwidth", 0.5}};
+    Stack own = *learned.stack;
+    own.factor = 1.1;
+    own.learned_on = {"10gbe"};
+    own.shown_links = std::move(shown);
+    learned.stack = std::make_shared<const Stack>(own);
+    std::vector<std::string> names;
+    for (const LinkDoubt& doubt : link_doubts(learned, kReach)) names.push_back(doubt.name);
+    return names;
+  };
+  const Changes two{{"nodes", "2"}, {"gpus_per_node", "2"}};
+  const std::string inside = "link of 10gbe: intra_bandwidth";
+  const std::string sockets = "link of 10gbe: sockets";
+  CHECK(doubts({}, two) == std::vector{inside, sockets});
+  CHECK(doubts({sockets}, two) == std::vector{inside});
+  CHECK(doubts({inside}, two) == std::vector{sockets});
+  CHECK(doubts({inside, sockets}, two).empty());
+  // Another NIC is one that no run had.
+  Changes faster = two;
+  faster.push_back({"nic_bandwidth", "100Gbps"});
+  CHECK(doubts({inside, sockets}, faster) == std::vector{sockets});
+}
+
+// A host of 10 Gb/s or less reaches it, and NICs of clouds may be capped: between 10 and 25 Gb/s
+// the slow end goes from one to the other. A GPU alone reaches 25 Gb/s of any NIC.
+TEST_CASE("what is not known of a NIC grows with its rate, without a cliff", "[doubt]") {
+  const auto slower = [](const std::string& cluster, const std::string& rate) {
+    const std::vector<LinkDoubt> doubts =
+        doubts_on(cluster, {{"nodes", "2"}, {"gpus_per_node", "1"}, {"nic_bandwidth", rate}});
+    return doubts.empty() ? 1 : doubts[0].slower;
+  };
+  CHECK(slower("25gbe", "10.01Gbps") == Approx(slower("25gbe", "10Gbps")).epsilon(0.01));
+  CHECK(slower("25gbe", "16Gbps") > 1.2 * slower("25gbe", "10Gbps"));
+  CHECK(slower("25gbe", "25Gbps") > 1.2 * slower("25gbe", "16Gbps"));
+  CHECK(slower("ib-100g", "25Gbps") == 1);
+  CHECK(slower("ib-100g", "25.1Gbps") == Approx(25.1 / 25));
+  CHECK(slower("ib-100g", "50Gbps") == Approx(slower("ib-100g", "100Gbps") / 2));
+  CHECK(slower("ib-100g", "400Gbps") == Approx(4));
 }
 
 // From 20 GB/s on links count as NVLink, whose LL128 a machine without any never takes.
@@ -204,7 +248,6 @@ TEST_CASE("Gloo sends through the host, whatever joins its GPUs", "[doubt]") {
 
 // Five logs of two nodes with one GPU each reached .21 to .64 of NICs of 100 to 400 Gb/s.
 TEST_CASE("a GPU alone on its node may reach a quarter of a fast NIC", "[doubt]") {
-  using Changes = std::vector<ClusterProperty>;
   const Changes alone{{"nodes", "2"}, {"gpus_per_node", "1"}};
   const std::vector<LinkDoubt> doubts = doubts_on("dgx-h100", alone);
   REQUIRE(doubts.size() == 1);

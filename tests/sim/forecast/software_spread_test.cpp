@@ -37,6 +37,17 @@ Scenario on_stack(Scenario scenario, const std::string& rows) {
 
 }  // namespace
 
+// A cost of 2 ms hides but for 1 ms of it up to 3 times its value; each further one adds 10 ms.
+TEST_CASE("a cost that hides at its value adds more where it no longer hides", "[spread]") {
+  SpreadTerm term{"encode_per_call of topk", 1e-3, 0.5};
+  CHECK(term.at(5) == Approx(5e-3));
+  term.beyond = 10e-3;
+  term.bend = 3;
+  CHECK(term.at(0.5) == Approx(0.5e-3));
+  CHECK(term.at(3) == Approx(3e-3));
+  CHECK(term.at(5) == Approx(3e-3 + 2 * 10e-3));
+}
+
 TEST_CASE("an interval ends where the term's own percentiles do", "[spread]") {
   const ForecastInterval interval = interval_of(spread());
   // The 95th percentile of Student's t of 5 degrees is 2.015: 10 ms x e^(0.5 x 2.015) = 27.4 ms.

@@ -88,6 +88,10 @@ TEST_CASE("a size that stands out on some nodes does not on others", "[measured_
   CHECK(ratio(8, 1 << 20) == Approx(4).epsilon(1e-3));
   CHECK(ratio(64, 1 << 20) == Approx(std::pow(4, 1. / 7)).epsilon(1e-3));
   CHECK(ratio(64, 128 << 10) == Approx(1).epsilon(1e-3));
+  // One node more than the log's is no cliff: log2(9/8) = 0.17 of the way to that of 16.
+  const auto time_of = [&](int nodes) { return time_on(measured(nodes, points), 1 << 20); };
+  const double part = std::log2(9. / 8);
+  CHECK(time_of(9) == Approx(time_of(8) * std::pow(4, -6. / 7 * part)).epsilon(1e-3));
 }
 
 // 1 ms on 2 nodes and 1.2 on 16: in between the model goes from algorithm to algorithm, and its

@@ -65,11 +65,18 @@ TEST_CASE("a live log's choices and estimates come out to five digits", "[nccl]"
 // some 6 % less than the nominal rate.
 TEST_CASE("a channel has the next speed of NCCL's list below the NIC's nominal rate", "[nccl]") {
   const auto speed = [](double reached) {
-    return nccl_channel_speed({reached}, GpuGeneration::Hopper).value / 1e9;
+    return nccl_channel_speed({reached}, NetworkKind::InfiniBand, GpuGeneration::Hopper).value /
+           1e9;
   };
   CHECK(speed(9.43e9 / 8) == Approx(1.2));
   CHECK(speed(23.54e9 / 8) == Approx(3));
-  CHECK(nccl_channel_speed({23.54e9 / 8}, GpuGeneration::Volta).value == Approx(3e9));
+  const auto ethernet = [](double gigabits) {
+    return nccl_channel_speed({gigabits * 1e9 / 8}, NetworkKind::Tcp, GpuGeneration::Volta).value;
+  };
+  CHECK(ethernet(23.54) == Approx(3e9));
+  // A driver says 10 Gb/s, 1.25 GB/s, whether flows reach 8.1 or 9.4 of them; 7 is nobody's.
+  for (const double reached : {8.1, 8.95, 9.43, 10.0}) CHECK(ethernet(reached) == Approx(1.2e9));
+  CHECK(ethernet(7) == Approx(0.24e9));
   CHECK(speed(94.15e9 / 8) == Approx(12));
   CHECK(speed(24e9) == Approx(24));
   CHECK(speed(47e9) == Approx(48));

@@ -77,6 +77,23 @@ TEST_CASE("a learned stack keeps the deviations that hold on other clusters", "[
   CHECK(kept.scatter_elsewhere == 0.07);
 }
 
+TEST_CASE("a learned stack says which links its runs showed", "[stack]") {
+  using Links = std::vector<std::string>;
+  const auto again = [](const Stack& read) {
+    return load_stack({"stack-x.csv", stack_csv(read, {})}).shown_links;
+  };
+  const Stack silent = stack("model_factor,1.1,3%,x,,,\n");
+  CHECK_FALSE(silent.shown_links);
+  CHECK_FALSE(again(silent));
+  const Stack none = stack("model_factor,1.1,3%,x,,,\nshown_links,none,,x,,,\n");
+  CHECK(none.shown_links == Links());
+  CHECK(again(none) == Links());
+  const Stack two = stack(
+      "model_factor,1.1,3%,x,,,\nshown_links,link of my lab: sockets|link of my lab: "
+      "intra_bandwidth,,x,,,\n");
+  CHECK(again(two) == Links{"link of my lab: sockets", "link of my lab: intra_bandwidth"});
+}
+
 TEST_CASE("a stack may all-reduce the gradients that ZeRO shards", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack deepspeed = stack(term + "gradients,all-reduce,,its code,,,\n");
