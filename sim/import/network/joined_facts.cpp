@@ -137,11 +137,22 @@ void add_sockets(NetworkFacts& all, const NetworkFacts& sockets) {
   if (!(leaving > 0)) return;
   // NCCL's sockets may reach far less than iperf3's, and forecasts are of NCCL.
   constexpr double kChance = 1.05;
+  // One stream over sockets may reach half of what several do. Collectives beyond that went over
+  // another network, or past the sockets of this one: iperf3 says nothing of their latency.
+  constexpr double kAnotherNetwork = 2;
   const std::string rate = to_text(BytesPerSecond{rounded_to(3, leaving / nics)});
-  if (leaving > kChance * nics * all.nic_bandwidth->value)
+  const double times = leaving / (nics * all.nic_bandwidth->value);
+  if (times > kAnotherNetwork) {
+    all.nic_latency = latency;
+    all.network_kind = kind;
+    all.links_of_tcp = all.kind_of_tcp = false;
+  }
+  if (times > kChance)
     all.notes.unknown.push_back(
         "why iperf3 reached " + to_text(*all.nic_bandwidth) + " where a NIC sends " + rate +
-        " in collectives: those decide nic_bandwidth; is it another network?");
+        " in collectives: those decide nic_bandwidth" +
+        (times > kAnotherNetwork ? ", and iperf3's round trip and its TCP are left out" : "") +
+        "; is it another network?");
   else
     all.notes.inferred.push_back("nic_bandwidth: by collectives, in which a NIC sends at least " +
                                  rate + "; iperf3 reached " + to_text(*all.nic_bandwidth));

@@ -48,6 +48,30 @@ TEST_CASE("NCCL's word for its network holds against iperf3's, in any order", "[
   }
 }
 
+// Two nodes send each other the 64 MiB in 10 ms, 53.7 Gb/s, five times what iperf3 reached.
+TEST_CASE("iperf3 over a slow network says neither the latency nor the kind of the fast one",
+          "[network]") {
+  const std::string small = "all_reduce_perf\n" + kBegin + ranks(2, 4) + kHeader +
+                            nccl_row(8, 40, 1.75) + "\n" + nccl_row(67'108'864, 10'000, 1.75) +
+                            "\n";
+  const Cluster alone = network_of({small}).cluster->cluster;
+  const Imported imported = network_of({small, iperf3("1e10")});
+  const Cluster& cluster = imported.cluster->cluster;
+  CHECK(cluster.network_kind == NetworkKind::Unknown);
+  CHECK(cluster.nic.latency.count() == alone.nic.latency.count());  // not half of 400 us
+  CHECK(cluster.nic.bandwidth.value == alone.nic.bandwidth.value);
+  CHECK_FALSE(imported.cluster->sources.contains("network_kind"));
+  CHECK_THAT(join(imported.notes.unknown),
+             Contains("why iperf3 reached 10Gbps where a NIC sends 53.68Gbps in collectives: those "
+                      "decide nic_bandwidth, and iperf3's round trip and its TCP are left out; is "
+                      "it another network?"));
+  // A tenth more is the same network: 53.7 and 48 Gb/s.
+  const Imported near = network_of({small, iperf3("4.8e10")});
+  CHECK(near.cluster->cluster.network_kind == NetworkKind::Tcp);
+  CHECK(near.cluster->cluster.nic.latency.count() == Approx(200e-6));
+  CHECK_THAT(join(near.notes.unknown), Contains("in collectives: those decide nic_bandwidth; is "));
+}
+
 // 64 MiB in 60 ms are 1.12 GB/s, far below 11.7. A ring of all 8 GPUs would send 7/4 of it.
 TEST_CASE("large collectives decide a NIC's bandwidth where iperf3 is faster", "[network]") {
   const Imported imported = network_of({iperf3("9.392e10"), nccl(kSockets, 60)});
