@@ -18,9 +18,10 @@ std::string_view trimmed(std::string_view line) {
   return line;
 }
 
+constexpr std::size_t kLongestPrefix = 200;
+
 /// Letters of a prefix that ends in `end`, which stands near the beginning; 0 for none.
 std::size_t length_up_to(std::string_view line, std::string_view end) {
-  constexpr std::size_t kLongestPrefix = 200;
   const std::size_t at = line.substr(0, kLongestPrefix).find(end);
   return at == std::string_view::npos ? 0 : at + end.size();
 }
@@ -63,26 +64,68 @@ std::size_t tag_length(std::string_view text) {
   return rank && (at == text.size() || is_gap(text[at])) ? at : 0;
 }
 
+/// Whether a time of day ends a word's date: "08:00:00,123", "2026-11-02T10:22:33.1Z".
+bool has_time_of_day(std::string_view word) {
+  constexpr std::string_view kForm = "00:00:00";
+  if (word.size() > 11 && is_date(word.substr(0, 10)) && word[10] == 'T') word.remove_prefix(11);
+  if (word.size() < kForm.size()) return false;
+  for (std::size_t at = 0; at < kForm.size(); ++at)
+    if (kForm[at] == ':' ? word[at] != ':' : !is_digit(word[at])) return false;
+  return word.size() == kForm.size() || !is_digit(word[kForm.size()]);
+}
+
+/// Letters up to the end of the time that a logger stamped the line with; 0 for none. The date may
+/// be any words before it: "Nov 02 10:22:33", "2026-11-02 10:22:33,123", "I1102 10:22:33.1".
+std::size_t stamp_length(std::string_view line) {
+  constexpr std::size_t kMostWords = 4;
+  const std::vector<std::string_view> words = words_of(line.substr(0, kLongestPrefix));
+  for (std::size_t i = 0; i < std::min(words.size(), kMostWords); ++i)
+    if (has_time_of_day(words[i]))
+      return static_cast<std::size_t>(words[i].data() + words[i].size() - line.data());
+  return 0;
+}
+
+/// The line behind its stamp, without what loggers put between that and the message, if a table's
+/// line follows: "stdout F", "node0 srun[17]:", "INFO", "- root - INFO -", "main.py:12]".
+std::string_view behind_stamp(std::string_view line) {
+  const std::string_view whole = trimmed(line);
+  std::string_view rest = whole;
+  while (!rest.empty() && rest.data() - whole.data() < std::ptrdiff_t{kLongestPrefix}) {
+    if (begins_row_or_comment(rest) || (begins_table_line(rest) && !is_digit(rest.front())))
+      return rest;
+    const std::size_t blank = std::min(rest.find_first_of(" \t"), rest.size());
+    if (rest.substr(0, blank) == "NCCL") break;  // its words have numbers, too
+    rest = trimmed(rest.substr(blank));
+  }
+  return whole;
+}
+
 /// `line` has no blanks around it.
 std::string_view without_one_prefix(std::string_view line) {
+  if (begins_row_or_comment(line)) return line;
   if (line.starts_with('>')) return trimmed(line.substr(1));  // a quotation
-  if (line.size() > 19 && is_date(line.substr(0, 10)) && line[10] == 'T' && line[13] == ':')
-    return trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
   // mpirun --tag-output, also with a time before it. A tag behind numbers stands inside a row.
   for (const std::string_view output : kOutputs)
     if (const std::size_t length = length_up_to(line, "]" + std::string(output));
         length > 0 && !begins_row_or_comment(line.substr(0, length)))
       return trimmed(line.substr(length));
-  const std::size_t blank = line.find_first_of(" \t");
+  if (const std::size_t stamp = stamp_length(line); stamp > 0)
+    return behind_stamp(line.substr(stamp));
+  const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
   if (line.starts_with('[')) {
     const std::size_t tag = line.find(">:");
     if (tag != std::string_view::npos && tag < blank) return trimmed(line.substr(tag + 2));
-    const std::size_t length = length_up_to(line, "]");
+  }
+  if (line.starts_with('[') || line.starts_with('(')) {
+    const std::size_t length = length_up_to(line, line.front() == '[' ? "]" : ")");
     if (length > 0 && length < line.size() && is_gap(line[length]))
       return trimmed(line.substr(length));
   }
-  const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos || colon + 1 != blank) return line;
+  // "node7: 1024", "INFO:root: 1024", and "INFO:root:# size" without a gap.
+  const std::string_view name = line.substr(0, blank);
+  if (const std::size_t comment = name.find(":#"); comment != std::string_view::npos)
+    return line.substr(comment + 1);
+  if (!name.ends_with(':')) return line;
   const std::string_view rest = trimmed(line.substr(blank));
   return begins_table_line(rest) ? rest : line;
 }

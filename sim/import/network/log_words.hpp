@@ -20,9 +20,11 @@ bool is_date(std::string_view word);
 /// The words between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
 
-/// The line without blanks around it and what mpirun, srun, pdsh, kubectl or a quotation put before
-/// it, also several of them: "[1,0]<stdout>:", "Sat Nov 28 08:00:00 2026[1,0]<stdout>:", "[0] ",
-/// "[pod/launcher-x/launcher] ", "0: ", "node7: ", "2025-05-01T12:00:00.123456789Z ", "> ".
+/// The line without blanks around it and what launchers, loggers or a quotation put before it, also
+/// several of them. That is a tag ("[1,0]<stdout>:", "[0] ", "[pod/launcher-x/launcher] ",
+/// "(RayWorker pid=17) "), a name ("0: ", "node7: ", "INFO:root:", "> "), or a time of day within
+/// four words, and before a table's line all that follows it: "2025-05-01T12:00:00.123456789Z ",
+/// "2025-05-01T12:00:00.1Z stdout F ", "Nov 02 10:22:33 node0 srun[17]: ".
 std::string_view without_prefix(std::string_view line);
 
 /// The line with a blank in place of each tag inside it. A launcher tags what it reads at once, and

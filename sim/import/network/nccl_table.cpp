@@ -35,6 +35,13 @@ bool take_numbers(NcclTableRow& row, std::span<const std::string_view> words) {
   return true;
 }
 
+bool has_decimal_comma(std::string_view word) {
+  const std::size_t comma = word.find(',');
+  return comma != std::string_view::npos && comma > 0 && comma + 1 < word.size() &&
+         std::all_of(word.begin(), word.end(),
+                     [](char letter) { return letter == ',' || is_digit(letter); });
+}
+
 bool begins_row(const std::vector<std::string_view>& words) {
   const auto whole = [](std::string_view word) {
     constexpr std::size_t kMostDigits = 16;
@@ -88,7 +95,9 @@ std::optional<NcclTimedRow> timed(const NcclTableRow& row, const NcclTableColumn
       its.root = static_cast<std::int64_t>(root);
     return its;
   }
-  why = row.cut ? "is cut" : "has no time that fits its bandwidth";
+  why = row.commas ? "has decimal commas"
+        : row.cut  ? "is cut"
+                   : "has no time that fits its bandwidth";
   return std::nullopt;
 }
 

@@ -15,6 +15,7 @@ struct NcclTableRow {
   std::int64_t bytes = 0;
   bool reduces = false;  // column redop names an operation
   bool cut = false;
+  bool commas = false;                 // its numbers have decimal commas
   std::vector<std::string> numbers{};  // from column root on, or from time on where that is missing
 };
 
@@ -22,6 +23,9 @@ struct NcclTableRow {
 /// the row was cut there, perhaps inside a word, as in "-1node7:12:34 [0] NCCL INFO". A time stamp
 /// ("2025-03-04 12:33:21") is the row's end.
 bool take_numbers(NcclTableRow& row, std::span<const std::string_view> words);
+
+/// "60,82".
+bool has_decimal_comma(std::string_view word);
 
 /// Whether words begin like a row: two whole numbers and a type.
 bool begins_row(const std::vector<std::string_view>& words);

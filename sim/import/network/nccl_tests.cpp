@@ -145,6 +145,9 @@ class NcclTestsLog {
       throw DataError(file_.path.string(), 0,
                       "has no table of nccl-tests: no row like '1048576 262144 float sum -1 203.2 "
                       "5.16 9.68 0'");
+    if (facts_.points.empty() && decimal_commas_)
+      throw DataError(file_.path.string(), 0,
+                      "has numbers with decimal commas: nccl-tests writes points, as in '203.2'");
     if (facts_.points.empty())
       throw DataError(file_.path.string(), 0,
                       "gives no measured time: " + (facts_.notes.dropped.empty()
@@ -156,7 +159,8 @@ class NcclTestsLog {
 
  private:
   void take(std::string_view whole) {
-    const std::string plain = without_inner_tags(without_prefix(whole));
+    const std::string uncoloured = without_colours(whole);
+    const std::string plain = without_inner_tags(without_prefix(uncoloured));
     std::string_view line = plain;
     if (line.find("NCCL INFO") != std::string_view::npos ||
         line.find("NCCL version") != std::string_view::npos) {
@@ -220,6 +224,8 @@ class NcclTestsLog {
         ++next;
       }
       row.cut = !take_numbers(row, std::span(words).subspan(next));
+      row.commas = std::any_of(words.begin() + next, words.end(), has_decimal_comma);
+      decimal_commas_ = decimal_commas_ || row.commas;
       row.cut = row.cut || row.numbers.size() < 4;
       row_ = std::move(row);
       if (!row_->cut) end_row();
@@ -364,6 +370,7 @@ class NcclTestsLog {
   NcclRanks ranks_;
   NcclTableColumns columns_;
   bool any_row_ = false;
+  bool decimal_commas_ = false;
   std::vector<NcclTableRow> rows_;
   std::optional<NcclTableRow> row_;  // whose rest has not come
 };
@@ -374,7 +381,8 @@ bool is_row(std::string_view line) {
   constexpr std::array<std::string_view, 7> kOperations = {"sum", "prod", "max",   "min",
                                                            "avg", "none", "mulsum"};
   constexpr std::size_t kLeastNumbers = 4;
-  const std::vector<std::string_view> words = words_of(without_prefix(line));
+  const std::string uncoloured = without_colours(line);
+  const std::vector<std::string_view> words = words_of(without_prefix(uncoloured));
   if (!begins_row(words) || words.size() < 4 + kLeastNumbers) return false;
   NcclTableRow row;
   take_numbers(row, std::span(words).subspan(4));

@@ -122,7 +122,8 @@ class OsuTable {
   NetworkFacts read() {
     const std::string_view text = file_.content;
     for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
-      const std::string_view line = without_prefix(line_at(text, begin));
+      const std::string plain = without_colours(line_at(text, begin));
+      const std::string_view line = without_prefix(plain);
       ++line_;
       if (line.find(kOsuMark) != std::string_view::npos)
         begin_table(osu_title_in(line));

@@ -88,10 +88,30 @@ TEST_CASE(
 }
 
 TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[network]") {
-  for (const char* prefix :
-       {"[1,0]<stdout>:", " 0: ", "node7: ", "> ", "  ", "[0] ",
-        "Sat Nov 28 08:00:00 2026[1,0]<stdout>:", "[pod/nccl-launcher-x/launcher] [1,0]<stdout>:",
-        "[pod/nccl-launcher-x/launcher] ", "2025-05-01T12:00:00.123456789Z [1,0]<stdout>: "}) {
+  for (const char* prefix : {"[1,0]<stdout>:",
+                             " 0: ",
+                             "node7: ",
+                             "> ",
+                             "  ",
+                             "[0] ",
+                             "Sat Nov 28 08:00:00 2026[1,0]<stdout>:",
+                             "[pod/nccl-launcher-x/launcher] [1,0]<stdout>:",
+                             "[pod/nccl-launcher-x/launcher] ",
+                             "2025-05-01T12:00:00.123456789Z [1,0]<stdout>: ",
+                             "2026-11-02T10:22:33.1Z stdout F ",
+                             "2026-11-02T10:22:33+0000 node0 srun[17]: ",
+                             "Nov 02 10:22:33 node0 srun[17]: ",
+                             "Nov  2 10:22:33 node0 slurmstepd[17]: 0: ",
+                             "2026-11-02 10:22:33,123 INFO ",
+                             "2026-11-02 10:22:33,123 - root - INFO - ",
+                             "[2026-11-02 10:22:33,123] [INFO] ",
+                             "I1102 10:22:33.123456 1234 launch.cc:12] ",
+                             "10:22:33 ",
+                             "INFO:root:",
+                             "[default0]:",
+                             "(RayWorker pid=1234, ip=10.0.0.2) ",
+                             "\x1b[36m(RayWorker pid=1234)\x1b[0m ",
+                             "\x1b[0m\x1b[32m"}) {
     std::string text;
     for (const std::string& line : split_words(kBegin + ranks(1, 4) + kHeader + kMegabyte, '\n'))
       text += prefix + line + "\r\n";
@@ -101,6 +121,38 @@ TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[
     CHECK(facts.points[0].nodes == 1);
     CHECK(facts.points[0].gpus_per_node == 4);
   }
+}
+
+TEST_CASE("a stamp before NCCL's own lines and before a test's command does not matter",
+          "[network]") {
+  for (const char* stamp : {"2026-11-02T10:22:33.1Z stdout F ", "Nov 02 10:22:33 node0 srun[17]: ",
+                            "2026-11-02 10:22:33,123 INFO ", "(RayWorker pid=12, ip=10.0.0.2) "}) {
+    std::string text;
+    for (const std::string& line :
+         split_words("running 2 8 all_gather_perf -b 8 -e 8G\n" + kBegin + ranks(1, 4) +
+                         "node0:17:17 [0] NCCL INFO NET/OFI Internode latency set at 75.0 us\n"
+                         "node0:17:17 [0] NCCL INFO NCCL_ALGO set by environment to Ring.\n" +
+                         kHeader + nccl_row(1'000'000, 100, .75) + "\n",
+                     '\n'))
+      text += stamp + line + "\n";
+    CAPTURE(stamp);
+    const NetworkFacts facts = facts_of(text);
+    REQUIRE(facts.points.size() == 1);
+    CHECK(facts.points[0].collective == "all-gather");
+    CHECK(facts.nccl_plugin_latency == Seconds{75e-6});
+    CHECK(facts.nccl_settings.text == "NCCL_ALGO=Ring");
+  }
+}
+
+TEST_CASE("a log whose numbers have decimal commas is refused with that word", "[network]") {
+  std::string row = kMegabyte;
+  for (char& letter : row)
+    if (letter == '.') letter = ',';
+  const std::string begin = "all_reduce_perf\n" + kBegin + ranks(1, 4) + kHeader;
+  CHECK_THROWS_WITH(facts_of(begin + row + row),
+                    Contains("has numbers with decimal commas: nccl-tests writes points"));
+  CHECK_THAT(join(facts_of(begin + kTwo + row).notes.dropped),
+             Contains("the row of 1000000 bytes has decimal commas"));
 }
 
 // Open MPI tags each part of a row that it reads at once. The time of an all-reduce of 4 ranks is

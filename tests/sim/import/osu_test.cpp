@@ -52,7 +52,9 @@ TEST_CASE("a collective of 0 bytes alone is no measured time", "[network]") {
 }
 
 TEST_CASE("names of ranks before OSU's lines do not matter", "[network]") {
-  for (const char* prefix : {"[1,0]<stdout>:", "0: ", "[0] ", "node7: "}) {
+  for (const char* prefix :
+       {"[1,0]<stdout>:", "0: ", "[0] ", "node7: ", "Nov 02 10:22:33 node0 srun[17]: ",
+        "2026-11-02T10:22:33.1Z stdout F ", "(RayWorker pid=17) "}) {
     CAPTURE(prefix);
     std::string text;
     for (const std::string& line :
