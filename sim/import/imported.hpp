@@ -114,6 +114,7 @@ struct Imported {
   std::vector<std::string> provenance;      // comment lines of the files that are written
   bool weights_unread = false;              // files of weights are long, and nothing reads them
   ImportNotes notes;
+  std::vector<std::string> mixed;  // why the files seem to be of several clusters; in notes, too
 };
 
 /// The run as it is without the profiler that recorded it: changes the times so that a step takes

@@ -303,6 +303,7 @@ int import(int argc, const char* const* argv) {
   DataFiles data = DataFiles::standard();
   Imported imported = reader.read(paths, options_of(flags, name, reader, data));
   note_doubts(imported);
+  for (const std::string& why : imported.mixed) flags.note(why);
   std::vector<InputFile> inputs;
   for (const fs::path& path : paths)
     inputs.push_back({path.string(), imported.weights_unread ? "" : sha256_of_file(path), path});

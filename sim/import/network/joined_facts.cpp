@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/bench/device_slug.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
@@ -23,6 +24,24 @@ std::string name_of(NetworkKind kind) {
   return find_property("network_kind").get(cluster);
 }
 
+/// Nodes of a cluster are alike. "H100" and "NVIDIA H100 80GB HBM3" may be the same GPU.
+void require_same_gpu(const NetworkFacts& all, const NetworkFacts& one) {
+  if (one.device.empty() || all.device.empty()) return;
+  const std::string its = device_slug(one.device), others = device_slug(all.device);
+  const auto is_one = [](const std::string& name, const std::string& more) {
+    return name == more || more.starts_with(name + "-");
+  };
+  if (is_one(its, others) || is_one(others, its)) return;
+  throw UsageError(all.device_file + " is of " + all.device + ", " + one.device_file + " of " +
+                   one.device + ": a cluster has GPUs of one kind; import each by itself");
+}
+
+/// Notes why the files seem to be of several clusters.
+void note_mixed(NetworkFacts& facts, const std::string& why) {
+  facts.mixed.push_back(why + "; are all files of one cluster?");
+  facts.notes.unknown.push_back("why " + facts.mixed.back());
+}
+
 void add(NetworkFacts& all, NetworkFacts one) {
   all.kind = all.kind.empty() || all.kind == one.kind ? one.kind : "several kinds";
   all.points.insert(all.points.end(), std::make_move_iterator(one.points.begin()),
@@ -31,14 +50,15 @@ void add(NetworkFacts& all, NetworkFacts one) {
   all.layout_is_said = all.layout_is_said || one.layout_is_said;
   all.gpus_per_node = std::max(all.gpus_per_node, one.gpus_per_node);
   all.nics_per_node = std::max(all.nics_per_node, one.nics_per_node);
-  if (all.device.empty()) all.device = one.device;
-  if (!one.device.empty() && one.device != all.device)
-    all.notes.unknown.push_back("why the files name two GPUs, " + all.device + " and " +
-                                one.device + ": are they of one cluster?");
+  require_same_gpu(all, one);
+  if (one.device.size() > all.device.size()) {
+    all.device = one.device;
+    all.device_file = one.device_file;
+  }
   if (one.network_kind != NetworkKind::Unknown && all.network_kind != NetworkKind::Unknown &&
       one.network_kind != all.network_kind)
-    all.notes.unknown.push_back("why the files name two networks: the last one's, " +
-                                name_of(one.network_kind) + ", is taken");
+    note_mixed(all, "the files name two networks, " + name_of(all.network_kind) + " and " +
+                        name_of(one.network_kind) + ": the last one is taken");
   if (one.network_kind != NetworkKind::Unknown) all.network_kind = one.network_kind;
   if (one.nvlink_sharp) all.nvlink_sharp = one.nvlink_sharp;
   if (!one.nccl_settings.text.empty()) all.nccl_settings = one.nccl_settings;
@@ -67,9 +87,8 @@ void note_disagreement(NetworkFacts& facts) {
     most = std::max(most, longest / least);
   }
   if (most > kChance)
-    facts.notes.unknown.push_back("why times of one case differ by up to a factor of " +
-                                  number_to_text(rounded_to(2, most)) +
-                                  ": the median stands for them; are all files of one network?");
+    note_mixed(facts, "times of one case differ by up to a factor of " +
+                          number_to_text(rounded_to(2, most)) + ": the median stands for them");
 }
 
 /// A longer message takes longer. If not, something else took the network or the machine.

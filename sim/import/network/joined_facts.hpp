@@ -7,7 +7,8 @@
 namespace gradcast {
 
 /// The order of the files does not matter where they contradict each other: NCCL's word for its
-/// network holds against iperf3's, and the faster link against the slower one. Notes say so.
+/// network holds against iperf3's, and the faster link against the slower one. Notes say so. Throws
+/// UsageError where the files name two kinds of GPU.
 NetworkFacts joined(std::vector<NetworkFacts> files);
 
 }  // namespace gradcast

@@ -22,6 +22,7 @@ struct NetworkFacts {
   int gpus_per_node = 0;
   bool layout_is_said = false;  // by flags: the files list no ranks
   std::string device;           // of the GPUs
+  std::string device_file;      // which says that
   NetworkKind network_kind = NetworkKind::Unknown;
   std::optional<YesNo> nvlink_sharp{};
   NcclSettings nccl_settings{};
@@ -33,6 +34,7 @@ struct NetworkFacts {
   bool kind_of_tcp = false;                       // and no NCCL says that it used that network
   std::optional<int> nvlinks{};                   // of a GPU; 0: GPUs reach each other by PCIe
   ImportNotes notes;
+  std::vector<std::string> mixed{};  // why the files seem to be of several clusters
 };
 
 /// Bytes by which a file is recognised.

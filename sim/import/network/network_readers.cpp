@@ -402,8 +402,10 @@ bool network_recognises(const FileHead& head) {
 Imported network_read(const std::vector<std::filesystem::path>& paths,
                       const ImportOptions& options) {
   std::vector<NetworkFacts> files;
-  for (const std::filesystem::path& path : paths)
+  for (const std::filesystem::path& path : paths) {
     files.push_back(facts_in(read_log(path), options.layout));
+    files.back().device_file = path.string();
+  }
   NetworkFacts facts = joined(std::move(files));
   Imported imported;
   imported.kind = "network";
@@ -418,6 +420,7 @@ Imported network_read(const std::vector<std::filesystem::path>& paths,
   }
   if (!options.machine) fill_in_links(*imported.cluster, facts);
   imported.notes = std::move(facts.notes);
+  imported.mixed = std::move(facts.mixed);
   imported.world_size = imported.cluster->cluster.ranks();
   return imported;
 }

@@ -223,6 +223,35 @@ TEST_CASE("a training log goes from import over learn to a forecast") {
   CHECK(gradcast_with(forecast[0]).exit_code == 0);
 }
 
+TEST_CASE("logs of two machines are refused by their GPUs, and told by their times") {
+  const TemporaryFolder folder;
+  const std::string log =
+      std::string(GRADCAST_SOURCE_DIR) + "/traces/examples/nccl-tests-8-nodes.log";
+  const std::string text = gradcast::read_text_file(log).content;
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string other = text;
+    for (std::size_t at = other.find(from); at != std::string::npos; at = other.find(from, at + 1))
+      other.replace(at, from.size(), to);
+    REQUIRE(other != text);
+    return folder.write("other.log", other);
+  };
+  const std::string a10 = changed("NVIDIA A100-SXM4-40GB", "NVIDIA A10");
+  const Ran refused = gradcast_runs("import", log, a10, "-o", folder.path.string());
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err == "gradcast: " + log + " is of NVIDIA A100-SXM4-40GB, " + a10 +
+                           " of NVIDIA A10: a cluster has GPUs of one kind; import each by "
+                           "itself\n");
+  const std::string sockets = "node0:1:1 [0] NCCL INFO Using network Socket\n";
+  const std::string slow = folder.write("slow.log", sockets + text);
+  const std::string fast =
+      folder.write("fast.log", "node0:1:1 [0] NCCL INFO Using network IB\n" + text);
+  const Ran told = gradcast_runs("import", fast, slow, "-o", folder.path.string());
+  CHECK(told.exit_code == 0);
+  CHECK(told.err ==
+        "gradcast: the files name two networks, infiniband and tcp: the last one is taken; are all "
+        "files of one cluster?\n");
+}
+
 TEST_CASE("a log of nccl-tests may be packed") {
   if (!gzip_built()) return;
   const TemporaryFolder folder;

@@ -1,6 +1,7 @@
 // Files of measurements that contradict each other.
 #include <catch2/catch.hpp>
 
+#include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "tests/sim/import/nccl_tests_logs.hpp"
 #include "tests/sim/import/network_imports.hpp"
@@ -118,4 +119,34 @@ TEST_CASE("the faster one of two measured links is taken", "[network]") {
   CHECK(imported.cluster->cluster.network_kind == NetworkKind::Unknown);  // sockets do not reach it
   CHECK_THAT(join(imported.notes.unknown),
              Contains("why iperf3 reached 10Gbps: the 96Gbps of another file are taken"));
+}
+
+TEST_CASE("logs of two kinds of GPU are not those of one cluster", "[network]") {
+  const auto log = [](const char* device) {
+    return "all_reduce_perf\n" + kBegin + ranks(2, 4, device) + kHeader +
+           nccl_row(67'108'864, 10'000, 1.75) + "\n";
+  };
+  const std::string h100 = log("NVIDIA H100 80GB HBM3");
+  CHECK_THROWS_AS(network_of({h100, log("NVIDIA A10")}), UsageError);
+  CHECK_THROWS_WITH(network_of({log("AMD Instinct MI250X"), iperf3("1e10"), h100}),
+                    Contains("0.log is of AMD Instinct MI250X, ") &&
+                        Contains("2.log of NVIDIA H100 80GB HBM3: a cluster has GPUs of one kind; "
+                                 "import each by itself"));
+  CHECK_THROWS_AS(network_of({h100, log("NVIDIA H100 PCIe")}), UsageError);
+  // A name may say less, and drivers put NVIDIA before it or not.
+  CHECK(network_of({log("H100"), h100}).device == "NVIDIA H100 80GB HBM3");
+  CHECK(network_of({h100, log("H100 80GB HBM3")}).device == "NVIDIA H100 80GB HBM3");
+}
+
+TEST_CASE("files that seem to be of two clusters are mixed, and that is said", "[network]") {
+  const Imported networks = network_of({nccl(kInfiniBand, 10), nccl(kSockets, 10)});
+  REQUIRE(networks.mixed.size() == 1);
+  CHECK(networks.mixed[0] ==
+        "the files name two networks, infiniband and tcp: the last one is taken; are all files of "
+        "one cluster?");
+  CHECK_THAT(join(networks.notes.unknown), Contains("why " + networks.mixed[0]));
+  const Imported times = network_of({nccl(kInfiniBand, 10), nccl(kInfiniBand, 30)});
+  REQUIRE(times.mixed.size() == 1);
+  CHECK_THAT(times.mixed[0], Contains("times of one case differ by up to a factor of 3"));
+  CHECK(network_of({nccl(kInfiniBand, 10), nccl(kInfiniBand, 11)}).mixed.empty());
 }
