@@ -67,6 +67,7 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   // The reasons for the cluster's compute_speed and for the trace: both are compared themselves.
   request.speed_derived = nothing.speed_derived;
   request.others_trace = nothing.others_trace;
+  request.shares_by_flops = nothing.shares_by_flops;
   // Compared by what it makes of the trace.
   request.optimizer = nothing.optimizer;
   // No row says it, and only memory depends on it.
@@ -110,7 +111,7 @@ bool same_compute(const MeasuredRun& run, const Scenario& scenario) {
 /// True if the run's optimizer is not that of its trace, which rows have.
 bool takes_another_step(const Request& request, DataFiles& files) {
   if (!request.optimizer || request.payload) return false;
-  const auto trace = files.parsed(read_trace(request, files), load_iteration_trace);
+  const auto trace = parsed_trace(request, files);
   return trace->optimizer.value_or(*request.optimizer) != *request.optimizer;
 }
 

@@ -149,6 +149,23 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
   }
 }
 
+/// Takes the model's FLOPs for its trace, where it has none and somebody says how long it computes.
+void share_by_flops(Request& request, const DataFiles& files) {
+  if (!request.trace.empty() || !request.compute ||
+      files.has(kIterationTraces, request.trace_name()))
+    return;
+  DataFiles others = files.beside();
+  try {
+    const TextFile& model = others.read(kModels, request.model, request.folder);
+    if (!(others.parsed(model, load_model)->forward_flops() > 0)) return;
+  } catch (const ValueError&) {  // the forecast says which file is wrong
+    return;
+  } catch (const DataError&) {
+    return;
+  }
+  request.shares_by_flops = request.others_trace = true;
+}
+
 Request with_todays(Request request, DataFiles& files) {
   if (speaks_for_itself(request)) return request;
   const char* stack = request.payload ? collectives_stack(cluster_of(request, files))
@@ -167,6 +184,7 @@ Request with_todays(Request request, DataFiles& files) {
     if (!request.overlap_given) request.overlap = true;
   }
   if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);
+  share_by_flops(request, files);
   return request;
 }
 
@@ -363,6 +381,10 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
              " times the speed" + unnamed_gpu(cluster) + " (" +
              (scenario.carried_from_fp32() ? "they are of fp32; " : "") +
              "derived: memory and arithmetic; --compute-seconds takes a measured time)";
+  if (request.shares_by_flops)
+    words +=
+        "; no trace is there: --compute-seconds is shared out by the model's forward_flops, a "
+        "third of it forward";
   const bool timed = cluster.measured != nullptr && scenario.payload.count > 0;
   const bool learned = scenario.stack != nullptr && scenario.stack->factor;
   if (is_amd(gpu_generation_of(cluster)) && scenario.stack != nullptr && !timed && !learned)

@@ -462,8 +462,20 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
     throw ValueError("no trace of model '" + request.model + "' is named, and none has the name '" +
                      (request.today ? request.trace_of("<gpu>") : request.trace_name()) +
                      "': name a file (--trace; of measured runs the column 'trace')" + own +
-                     (own.empty() ? "; `gradcast import` writes one" : ")"));
+                     (own.empty() ? "; `gradcast import` writes one" : ")") +
+                     (request.today && !request.compute
+                          ? "; with --compute-seconds the model's forward_flops stand for it"
+                          : ""));
   }
+}
+
+std::shared_ptr<const IterationTrace> parsed_trace(const Request& request, DataFiles& files) {
+  if (!request.shares_by_flops)
+    return files.parsed(read_trace(request, files), load_iteration_trace);
+  const TextFile& file = files.read(kModels, request.model, request.folder);
+  return files.made<IterationTrace>("FLOPs of " + file.path.native(), [&] {
+    return trace_by_flops(*files.parsed(file, load_model));
+  });
 }
 
 RequestFiles read_files(const Request& request, DataFiles& files) {
@@ -471,7 +483,7 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
   RequestFiles read;
   if (!request.payload) {
     read.model = &files.read(kModels, request.model, request.folder);
-    read.trace = &read_trace(request, files);
+    if (!request.shares_by_flops) read.trace = &read_trace(request, files);
   }
   read.cluster = &files.read(kClusters, request.cluster, request.folder);
   read.collectives = read_collectives(request, *read.cluster, files);
@@ -542,7 +554,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   const RequestFiles read = read_files(request, files);
   if (!request.payload) {
     scenario.model = files.parsed(*read.model, load_model);
-    scenario.trace = files.parsed(*read.trace, load_iteration_trace);
+    scenario.trace = parsed_trace(request, files);
     const int batch = request.batch.value_or(scenario.trace->batch);
     if (batch % request.accumulation != 0)
       throw ValueError("a batch of " + std::to_string(batch) + " is not divided by " +

@@ -61,6 +61,8 @@ struct RequestValues {
   bool today = false;         // what is left open is today's software: see preset.hpp
   bool stack_given = false;   // somebody chose it, or that there be none
   bool others_trace = false;  // of another GPU than the cluster's, for want of one
+  /// No trace of the model is there: its FLOPs share out the iteration that `compute` says.
+  bool shares_by_flops = false;
   /// The fastest schedule that the software can run takes the place of fusion and overlap.
   bool best_schedule = false;
   /// Whether somebody chose them. If not, those of the stack take their place.
@@ -108,7 +110,7 @@ struct RequestFiles {
   const TextFile* collectives = nullptr;  // measured times of the cluster's, where it has them
   const TextFile* stack = nullptr;        // or the population of stacks, where none is named
   const TextFile* population_by_mpi = nullptr;
-  const TextFile* model = nullptr;  // and its trace: not of a collective alone
+  const TextFile* model = nullptr;  // and its trace, if there is one: not of a collective alone
   const TextFile* trace = nullptr;
   const TextFile* events = nullptr;
   const TextFile* costs = nullptr;       // of what compresses
@@ -121,6 +123,10 @@ struct RequestFiles {
 /// The trace of a request that has a model. Throws ValueError where there is none: if none was
 /// named, it says which one was looked for, and why.
 const TextFile& read_trace(const Request& request, DataFiles& files);
+
+/// What that file says, or what the model's FLOPs stand for where the request has no trace. Throws
+/// as read_trace does, and DataError for a wrong file.
+std::shared_ptr<const IterationTrace> parsed_trace(const Request& request, DataFiles& files);
 
 /// Throws ValueError for an unknown name, DataError for a file that cannot be read.
 RequestFiles read_files(const Request& request, DataFiles& files);

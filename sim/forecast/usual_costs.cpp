@@ -20,7 +20,7 @@ namespace {
 /// "" where there is no such trace: the forecast says why, and which of its files is wrong first.
 std::string device_of_trace(const Request& request, DataFiles& files) {
   try {
-    return files.parsed(read_trace(request, files), load_iteration_trace)->device;
+    return parsed_trace(request, files)->device;
   } catch (const ValueError&) {
     return "";
   } catch (const DataError&) {

@@ -151,6 +151,26 @@ IterationTrace load_iteration_trace(const TextFile& file) {
   return trace;
 }
 
+IterationTrace trace_by_flops(const Model& model) {
+  const double all = model.forward_flops();
+  if (!(all > 0)) throw ValueError("model '" + model.name + "' says no forward_flops");
+  IterationTrace trace;
+  trace.name = model.name;
+  trace.batch = 1;
+  trace.derived = true;
+  const std::vector<GradientTensor>& tensors = model.tensors;
+  double layer = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    layer += tensors[i].forward_flops;
+    const bool last = i + 1 == tensors.size() || tensors[i + 1].layer != tensors[i].layer;
+    // Backward multiplies twice: for the gradients of the weights and of the layer's input.
+    trace.tensors.push_back({tensors[i].tensor, Seconds{tensors[i].forward_flops / all / 3},
+                             Seconds{last ? 2 * layer / all / 3 : 0}});
+    if (last) layer = 0;
+  }
+  return trace;
+}
+
 Seconds rounded_to_nanosecond(Seconds time) {
   return Seconds{std::round(time.count() * 1e9) / 1e9};
 }

@@ -125,7 +125,8 @@ void add_request_flags(Flags& flags) {
       "today");
   flags.add("trace",
             "iteration trace (default: iteration-<model>-<the cluster's GPU>, or the nearest GPU's "
-            "scaled; by --preset paper iteration-<model>-v100)");
+            "scaled, or where the model has none and --compute-seconds is given, shares by its "
+            "forward_flops; by --preset paper iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
   flags.add("compute-seconds",
             "time of an iteration on one GPU alone, like 120ms or 0.12: forward, backward and the "

@@ -627,3 +627,37 @@ TEST_CASE("CSV is a header and a row", "[cli]") {
   CHECK_THAT(ran.out, Catch::StartsWith("iteration_seconds,") && Contains(",model,") &&
                           Contains(",inputs_sha256\n"));
 }
+
+// Half of the FLOPs each: layers a and b take 0.1 s forward and 0.2 s backward of 0.6 s.
+TEST_CASE("a model without a trace is forecast by its FLOPs where somebody says how long it takes",
+          "[cli]") {
+  const TemporaryFolder folder;
+  const std::string model = folder.write(
+      "mine.csv",
+      "layer,tensor,elements,forward_flops\na,a.w,5000000,1000000\nb,b.w,5000000,1000000\n");
+  std::vector<std::string> arguments{"simulate", "--model", model,      "--cluster", "25gbe",
+                                     "--preset", "today",   "--format", "json"};
+  const Ran refused = gradcast_with(arguments);
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("no trace of model") &&
+                              Contains("; with --compute-seconds the model's forward_flops stand "
+                                       "for it"));
+  arguments.insert(arguments.end(), {"--compute-seconds", "600ms", "--batch", "8"});
+  const Ran ran = gradcast_with(arguments);
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK_THAT(ran.err, Contains("has no trace: --compute-seconds is shared out by its "
+                               "forward_flops, a third of it forward"));
+  const Json result = Json::parse(ran.out)["results"][0];
+  CHECK(result["trace"] == "by forward_flops");
+  CHECK(result["batch"] == 8);
+  CHECK_THAT(result["assumed"].get<std::string>(),
+             Contains("--compute-seconds is shared out by the model's forward_flops"));
+  CHECK(result["forward_seconds"].get<double>() == Approx(.2).epsilon(.02));
+  // Compressors have the costs of the cluster's GPU, and decide goes on from there.
+  arguments.front() = "decide";
+  arguments.insert(arguments.end(), {"--compressor", "topk"});
+  const Ran decided = gradcast_with(arguments);
+  INFO(decided.err);
+  CHECK(decided.exit_code == 0);
+}

@@ -21,7 +21,7 @@ namespace {
 #define GRADCAST_VALUES_OF_A_REQUEST                                                               \
   parameter, batch, compute, precision, optimizer, broadcast_buffers, network_streams, value_type, \
       wire_bytes_per_element, wire_messages, payload, concurrent_jobs, today, stack_given,         \
-      others_trace, best_schedule, fusion_given, overlap_given, sharding_given
+      others_trace, shares_by_flops, best_schedule, fusion_given, overlap_given, sharding_given
 #define GRADCAST_CHOICES                                                                       \
   accumulation, synchronise, sharding, recompute, framework_in_compute, gradient_copies,       \
       speed_derived, implementation, density, sent_share, selection, extrapolate, compressing, \
@@ -65,6 +65,7 @@ Request all_changed() {
   other.today = true;
   other.speed_derived = true;
   other.others_trace = true;
+  other.shares_by_flops = true;
   other.stack = "stack-ddp-nccl";
   other.stack_given = true;
   other.compressor = "gaussian";
@@ -168,8 +169,8 @@ Request row_of_table2(const std::string& compressor) {
 }
 
 const std::set<std::string> kNeverCompared{
-    "extrapolate",    "fusion_given", "overlap_given", "seed",   "speed_derived", "others_trace",
-    "sharding_given", "stack_given",  "today",         "folder", "costs_folder"};
+    "extrapolate",     "fusion_given",   "overlap_given", "seed",  "speed_derived", "others_trace",
+    "shares_by_flops", "sharding_given", "stack_given",   "today", "folder",        "costs_folder"};
 
 }  // namespace
 

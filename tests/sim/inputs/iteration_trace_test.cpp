@@ -29,6 +29,23 @@ TEST_CASE("a trace adds up", "[trace]") {
   CHECK(read.device == "V100");
 }
 
+// Layers of 10 and 20 FLOPs: 1/3 and 2/3 of a third of a second forward, twice that backward. A
+// layer's last tensor has its backward.
+TEST_CASE("a model's FLOPs stand for its trace", "[trace]") {
+  const Model model = load_model(TextFile{
+      "models/x.csv", "layer,tensor,elements,forward_flops\na,a.w,5,10\na,a.b,1,0\nb,b.w,5,20\n"});
+  const IterationTrace made = trace_by_flops(model);
+  require_same_tensors(model, made);
+  CHECK(made.batch == 1);
+  CHECK(made.iteration().count() == Approx(1));
+  CHECK(made.tensors[0].forward.count() == Approx(1. / 9));
+  CHECK(made.tensors[0].backward.count() == 0);
+  CHECK(made.tensors[1].backward.count() == Approx(2. / 9));
+  CHECK(made.tensors[2].backward.count() == Approx(4. / 9));
+  const TextFile none{"models/x.csv", "layer,tensor,elements,forward_flops\na,a.w,5,0\n"};
+  CHECK_THROWS_AS(trace_by_flops(load_model(none)), ValueError);
+}
+
 TEST_CASE("scaled to another total, the shares stay", "[trace]") {
   const IterationTrace read = scaled_to(trace(kComments, kRows), Seconds{0.12});
   CHECK(read.iteration().count() == Approx(0.12));

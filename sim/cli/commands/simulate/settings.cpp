@@ -78,7 +78,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["model"] = scenario.model->name;
   settings["parameters"] = scenario.model->elements();
   settings["tensors"] = scenario.model->tensors.size();
-  settings["trace"] = request.trace_name();
+  settings["trace"] = request.shares_by_flops ? "by forward_flops" : request.trace_name();
   settings["device"] = scenario.trace->device;
   settings["batch"] = scenario.batch();
   settings["framework_in_compute"] = scenario.framework_in_compute ? "yes" : "no";
