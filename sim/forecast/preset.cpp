@@ -376,6 +376,9 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
                   : choice.measured_words(scenario.outcome, scenario.payload)) +
              " (" + cluster.measured->file + ")";
   }
+  if (scenario.payload.count == 0 && !scenario.model->sample.empty())
+    words += "; a sample is a " + scenario.model->sample + ", of which a GPU has " +
+             std::to_string(scenario.batch());
   if (request.speed_derived)
     words += "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
              " times the speed" + unnamed_gpu(cluster) + " (" +

@@ -155,7 +155,7 @@ std::string shape_to_text(const std::vector<std::int64_t>& shape) {
 }
 
 Model load_model(const TextFile& file) {
-  Model model{file.path.stem().string(), {}};
+  Model model{file.path.stem().string(), {}, comment_value(file, "sample")};
   CsvReader rows(file, kModelColumns, kRequiredModelColumns);
   std::set<std::string> seen;
   std::set<std::string> units;

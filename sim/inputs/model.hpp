@@ -55,6 +55,7 @@ struct GradientTensor {
 struct Model {
   std::string name;
   std::vector<GradientTensor> tensors;  // forward order
+  std::string sample{};                 // "token": what batches count, where the file says it
 
   std::int64_t elements() const;           // parameters
   std::int64_t gradient_elements() const;  // those that are not frozen
@@ -73,7 +74,8 @@ std::string shape_to_text(const std::vector<std::int64_t>& shape);
 
 /// Reads `models/<name>.csv`: layer,tensor,elements,forward_flops, and optionally dtype (fp32),
 /// unit, frozen (yes or no), shape, kept_elements, kept_bytes, unit_input, buffer_bytes and
-/// counter_bytes. The model is named after its file. Throws DataError.
+/// counter_bytes; and a comment line `# sample: token`. The model is named after its file. Throws
+/// DataError.
 Model load_model(const TextFile& file);
 
 /// The text of such a file; `provenance` becomes its comment lines.

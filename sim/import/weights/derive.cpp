@@ -173,6 +173,7 @@ Imported imported_from(const WeightsNetwork& network, const std::string& name,
   const std::string sample = !network.language                ? "sample"
                              : choice.weights.whole_sequences ? "sequence"
                                                               : "token";
+  if (network.language) imported.provenance.push_back("sample: " + sample);
   imported.provenance.push_back("forward_flops: of one " + sample +
                                 ", 2 per multiply-accumulate, on a layer's first tensor");
   if (choice.device) {

@@ -64,6 +64,29 @@ TEST_CASE("a checkpoint and a device become a forecast, which says that it is de
   CHECK_THAT(answer.err, Contains("the model's times are derived. Nothing here was measured"));
 }
 
+TEST_CASE("a forecast says that the samples of an imported checkpoint are tokens", "[cli]") {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.write("model.safetensors", safetensors_file(header_of(llama_3_8b())));
+  const std::string my = (folder.path / "my").string();
+  const auto assumed = [&](const std::vector<std::string>& how, const std::string& batch) {
+    std::vector<std::string> words{"import", file, "--device", "h100-sxm", "-o", my};
+    words.insert(words.end(), how.begin(), how.end());
+    REQUIRE(gradcast_with(words).exit_code == 0);
+    const Ran ran = gradcast_with({"simulate", "--model", my + "/models/model.csv", "--trace",
+                                   my + "/traces/iteration-model-h100-sxm.csv", "--cluster",
+                                   "dgx-h100", "--sharding", "fsdp", "--preset", "today", "--batch",
+                                   batch, "--format", "json"});
+    INFO(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    return Json::parse(ran.out)["results"][0]["assumed"].get<std::string>();
+  };
+  CHECK_THAT(assumed({"--tokens", "8192"}, "1"),
+             Contains("; a sample is a token, of which a GPU has 1"));
+  CHECK_THAT(assumed({"--batch", "2", "--sequence", "4096"}, "2"),
+             Contains("; a sample is a sequence, of which a GPU has 2"));
+}
+
 TEST_CASE("import finds the kind by content, whatever the file's name", "[cli]") {
   const TemporaryFolder folder;
   const std::string my = (folder.path / "my").string();
