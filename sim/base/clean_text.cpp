@@ -47,6 +47,10 @@ std::size_t utf8_length(std::string_view text) {
   return none ? 0 : length;
 }
 
+bool is_utf16(std::string_view bytes) {
+  return bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff");
+}
+
 std::string clean_text(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());

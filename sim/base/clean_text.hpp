@@ -10,6 +10,9 @@ namespace gradcast {
 /// UTF-8: cut off, longer than it need be, half of a pair of UTF-16, above U+10FFFF.
 std::size_t utf8_length(std::string_view text);
 
+/// Whether the bytes are text in UTF-16 with a byte-order mark, which PowerShell writes with `>`.
+bool is_utf16(std::string_view bytes);
+
 /// The text as valid UTF-8, with only the characters that XML and HTML allow; every other one
 /// becomes U+FFFD.
 std::string clean_text(std::string_view text);

@@ -80,6 +80,28 @@ bool is_made_of(std::string_view text, std::vector<std::string> parts) {
   return false;
 }
 
+/// Other people's names, of things that have another one here.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"ib", "infiniband"}, {"ethernet", "tcp"}, {"rocev2", "roce"}, {"none", "dense"}};
+
+/// The one known name that is called so elsewhere, or whose number is typed alone: "3090" of
+/// "rtx-3090". nullptr for none, and for several.
+const std::string* known_by(std::string_view typed, const std::vector<std::string>& known) {
+  constexpr std::size_t kLeastDigits = 3;
+  const std::string name = in_lower_case(typed);
+  const bool number = name.size() >= kLeastDigits && std::ranges::all_of(name, is_digit);
+  const std::string* only = nullptr;
+  for (const std::string& word : known) {
+    const bool called = std::ranges::any_of(kOtherNames, [&](const auto& other) {
+      return other.first == name && other.second == word;
+    });
+    if (!called && !(number && word.ends_with("-" + name))) continue;
+    if (only != nullptr) return nullptr;
+    only = &word;
+  }
+  return only;
+}
+
 /// How near a known name is to the typed one; the least is the nearest.
 struct Nearness {
   enum Kind { kSameParts, kSlips, kContained, kFar };
@@ -165,6 +187,7 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
     least = its;
     nearest = &word;
   }
+  if (nearest == nullptr) nearest = known_by(typed, known);
   return nearest ? "; did you mean '" + *nearest + "'?" : std::string{};
 }
 

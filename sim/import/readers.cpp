@@ -3,6 +3,7 @@
 #include <array>
 
 #include "sim/base/block_reader.hpp"
+#include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 
@@ -43,11 +44,6 @@ FileHead head_of(const std::filesystem::path& path) {
 bool is_tar(std::string_view bytes) {
   constexpr std::size_t kMagic = 257;
   return bytes.size() > kMagic && bytes.substr(kMagic).starts_with("ustar");
-}
-
-/// UTF-16 with a byte-order mark, which Windows' PowerShell writes with `>`.
-bool is_utf16(std::string_view bytes) {
-  return bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff");
 }
 
 std::vector<std::string> known_kinds() {

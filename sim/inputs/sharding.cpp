@@ -55,9 +55,11 @@ int moments_of(Optimizer optimizer) {
 }  // namespace
 
 ShardingChoice parse_sharding(std::string_view text) {
-  if (text == "zero3")
-    throw ValueError(
-        "'zero3' is what fsdp does; with --stack deepspeed-zero3 as DeepSpeed does it");
+  const std::string typed = in_quotes(text);
+  if (text == "zero3" || text == "zero-3")
+    throw ValueError(typed +
+                     " is what fsdp does; with --stack deepspeed-zero3 as DeepSpeed does it");
+  if (text == "ddp") throw ValueError(typed + " shards nothing: that is none, the default");
   const auto [kind, hybrid] = parse_word(kShardings, text);
   ShardingChoice choice;
   choice.kind = kind;

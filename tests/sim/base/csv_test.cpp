@@ -94,6 +94,12 @@ TEST_CASE("a line break in a comment makes no second line, which would be none",
   CHECK(csv_comments({"command: -o a\nb.csv"}) == "# command: -o a b.csv\n");
 }
 
+TEST_CASE("a file in UTF-16 is refused with that word", "[csv]") {
+  using namespace std::string_literals;
+  for (const std::string& bytes : {"\xff\xfen\0a\0m\0e\0"s, "\xfe\xff\0n\0a\0m\0e"s})
+    CHECK_THROWS_WITH(read(bytes), Contains("some.csv: is text in UTF-16; make it UTF-8 (iconv"));
+}
+
 TEST_CASE("a NUL byte is refused, not read as the end of its line", "[csv]") {
   using namespace std::string_literals;
   CHECK_THROWS_WITH(read("name,count\na,1\0002\n"s), Contains("some.csv:2: has a NUL byte"));

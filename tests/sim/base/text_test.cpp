@@ -31,6 +31,18 @@ TEST_CASE("a known name is suggested in any case, and with its parts in any orde
   CHECK(did_you_mean("gpu-hours", {"gpu"}).empty());  // three letters are part of much
 }
 
+TEST_CASE("what others call a thing is suggested, and a number that one name has", "[text]") {
+  const std::vector<std::string> kinds{"unknown", "infiniband", "roce", "efa", "tcp"};
+  CHECK(did_you_mean("IB", kinds) == "; did you mean 'infiniband'?");
+  CHECK(did_you_mean("ethernet", kinds) == "; did you mean 'tcp'?");
+  CHECK(did_you_mean("rocev2", kinds) == "; did you mean 'roce'?");
+  CHECK(did_you_mean("none", {"dense", "topk"}) == "; did you mean 'dense'?");
+  CHECK(did_you_mean("none", {"topk", "fp16"}).empty());
+  CHECK(did_you_mean("3090", {"rtx-3090", "rtx-4090"}) == "; did you mean 'rtx-3090'?");
+  CHECK(did_you_mean("101", {"resnet-101", "resnext-101"}).empty());  // one or the other
+  CHECK(did_you_mean("16", {"vgg-16", "resnet-50"}).empty());
+}
+
 // Six of the letters are every stack's: a third of "paddle" is two, and "paper" is four away.
 TEST_CASE("letters that all known names begin with do not make them alike", "[text]") {
   CHECK(did_you_mean("stack-paddle", {"stack-paper", "stack-nccl"}).empty());

@@ -52,6 +52,8 @@ TEST_CASE("memory of 7.5 B parameters on 64 GPUs is as ZeRO's figure 1 has it") 
 
 TEST_CASE("zero3 is said to be fsdp", "[sharding]") {
   CHECK_THROWS_WITH(parse_sharding("zero3"), Contains("'zero3' is what fsdp does"));
+  CHECK_THROWS_WITH(parse_sharding("zero-3"), Contains("'zero-3' is what fsdp does"));
+  CHECK_THROWS_WITH(parse_sharding("ddp"), Contains("'ddp' shards nothing: that is none"));
   CHECK_THROWS_WITH(parse_sharding("zero4"), !Contains("fsdp does"));
 }
 
