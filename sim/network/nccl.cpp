@@ -325,6 +325,26 @@ void wait_before_bytes(Protocol& protocol, const Cluster& cluster, Seconds laten
   protocol.between = -cluster.nic.latency;
 }
 
+/// Until 2.17 the channels of LL and LL128 begin one after another. On 2, 4 and 8 A100 the smallest
+/// sizes grow by 1.1 to 1.2 us for each channel that the size brings in (abhivijay96/nccl-tests at
+/// 5eae14c), and 2.8.4 on four V100 by 1.0 (aistabci/abci2.0benchmark at 8b20e11); no file here has
+/// these logs. Those of 2.22 and later, of H100, show none of it. The versions between are a guess.
+/// Simple's latency was timed on all channels, and holds it.
+Seconds for_channels(const NcclMachine& machine, const NcclEstimate& estimate, Bytes bytes) {
+  constexpr NcclVersion kTogether{2, 18, 0};
+  constexpr Seconds kNext{1.15e-6};
+  if (estimate.protocol == NcclProtocol::Simple || machine.version >= kTogether ||
+      machine.rccl != nullptr)
+    return {};
+  // The least that a channel is given (src/enqueue.cc: getAlgoInfo), 8 bytes a thread.
+  double least = 8 * (estimate.protocol == NcclProtocol::LL ? 512 : 640);
+  if (estimate.protocol == NcclProtocol::LL && estimate.algorithm == NcclAlgorithm::Ring)
+    least *= machine.ranks();
+  const double channels =
+      std::clamp(static_cast<double>(bytes.count) / least, 1.0, 2.0 * machine.channels_laid());
+  return (channels - 1) * kNext;
+}
+
 /// RCCL's latencies were set to make choices, too. Inside a node small all-reduces take 10 to 12 us
 /// on two MI300A (jtc469/nccl-bench@c83f811) and 13 to 14 on eight MI300X, those of 512 KiB to 4
 /// MiB by Simple 17 us and 14 steps of 0.8 beside their bytes (a blog of AMD's on RCCL of
@@ -376,7 +396,8 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   if (estimate.algorithm == NcclAlgorithm::P2p)
     protocol.link_time = std::max(protocol.link_time, channels_time(cluster, machine, bytes));
   const bool is_pat = estimate.algorithm == NcclAlgorithm::Pat;
-  protocol.begin = kLaunch + step.begin + (is_pat ? machine.ranks() : 0) * kPatOfPart;
+  protocol.begin = kLaunch + step.begin + (is_pat ? machine.ranks() : 0) * kPatOfPart +
+                   for_channels(machine, estimate, bytes);
   protocol.inside =
       of_chunk + step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
   if (machine.rccl != nullptr && machine.nodes == 1) step_as_rccl(protocol, cluster, estimate);
