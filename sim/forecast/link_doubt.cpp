@@ -32,10 +32,10 @@ constexpr double kFlowOfCloud = 5. / 28;
 constexpr double kCertainNic = 10e9 / 8;
 constexpr double kNicOfCloud = 25e9 / 8;
 
-/// A GPU alone on its node reaches so much, or all of a slower NIC, and may reach no more than a
-/// quarter of a faster one: one process sends, often through the host's memory. Five published logs
-/// of two such nodes reached .64, .35, .26, .25 and .21 of NICs of 100 to 400 Gb/s, and one .9 of
-/// 25 Gb/s (platforms/README.md).
+/// A GPU alone on its node may reach no more than a quarter of its NIC, or 25 Gb/s where that is
+/// more: one process sends, often through the host's memory. Five published logs of two such nodes
+/// reached .64, .35, .26, .25 and .21 of NICs of 100 to 400 Gb/s, and one .9 of 25 Gb/s
+/// (platforms/README.md).
 constexpr double kLoneShare = 0.25;
 constexpr double kCertainOfLone = 25e9 / 8;
 
@@ -98,18 +98,6 @@ bool is_stated(const Scenario& scenario, const std::string& property) {
   return std::ranges::find(scenario.stated, property) != scenario.stated.end();
 }
 
-/// True where the runs that the stack was learned from have the link in them. Runs that wait for a
-/// NIC say nothing of links between GPUs, and nothing of the NIC that somebody names in its place.
-bool is_shown(const Scenario& scenario, const std::string& link) {
-  if (scenario.stack == nullptr || !is_learned_on(*scenario.stack, scenario.cluster)) return false;
-  const auto& shown = scenario.stack->shown_links;
-  if (!shown) return true;
-  const bool inside = link == name_of(scenario, kIntra);
-  const bool other_nic = is_stated(scenario, "nic_bandwidth") || is_stated(scenario, "nic_share") ||
-                         is_stated(scenario, "nics_per_node");
-  return (inside || !other_nic) && std::ranges::find(*shown, link) != shown->end();
-}
-
 /// True for a collective alone whose stack has the errors of such collectives over TCP.
 bool has_errors_of_sockets(const Scenario& scenario) {
   return scenario.payload.count > 0 && scenario.stack != nullptr &&
@@ -161,7 +149,24 @@ void add_lone_gpu(std::vector<LinkDoubt>& doubts, const Scenario& scenario) {
       {name_of(scenario, kLone), moved(cluster, "nic_bandwidth", share), cluster, 1 / share, 1});
 }
 
+/// True where the runs that the stack was learned from have the link in them, at this rate. Runs
+/// that wait for a NIC say nothing of links between GPUs, and nothing of another NIC.
+bool is_shown(const Scenario& scenario, const LinkDoubt& doubt) {
+  if (scenario.stack == nullptr || !is_learned_on(*scenario.stack, scenario.cluster)) return false;
+  const auto& shown = scenario.stack->shown_links;
+  return !shown || std::ranges::find(*shown, shown_as(doubt.name, scenario)) != shown->end();
+}
+
 }  // namespace
+
+std::string shown_as(const std::string& link, const Scenario& scenario) {
+  constexpr int kDigits = 3;
+  const Cluster& cluster = scenario.cluster;
+  const double rate = link == name_of(scenario, kIntra)
+                          ? cluster.intra.bandwidth.value
+                          : cluster.nics_per_node * cluster.nic.bandwidth.value;
+  return link + " at " + number_to_text(rounded_to(kDigits, rate / 1e9)) + "GBps";
+}
 
 double interval_reach() {
   static const double kReach = t_quantile((1 + kIntervalLevel) / 2, kSpreadDegrees);
@@ -196,7 +201,7 @@ std::vector<LinkDoubt> link_doubts(const Scenario& scenario, double reach) {
     add_sockets(doubts, scenario);
   else if (cluster.nodes > 1)
     add_lone_gpu(doubts, scenario);
-  std::erase_if(doubts, [&](const LinkDoubt& doubt) { return is_shown(scenario, doubt.name); });
+  std::erase_if(doubts, [&](const LinkDoubt& doubt) { return is_shown(scenario, doubt); });
   return doubts;
 }
 

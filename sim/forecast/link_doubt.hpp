@@ -46,6 +46,10 @@ struct LinkTime {
 LinkTime link_time(const LinkDoubt& doubt, double reach,
                    const std::function<double(const Cluster&)>& time_on, const Cluster& as_it_is);
 
+/// A link as a learned stack names it, with the rate that its runs had: "link of home: sockets at
+/// 1.18GBps". Another GPU or another NIC has another one.
+std::string shown_as(const std::string& link, const Scenario& scenario);
+
 /// Seconds that the iteration takes more at a link's slow end.
 double longer_at_slow_end(const SpreadTerm& link);
 

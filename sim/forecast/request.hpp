@@ -124,8 +124,8 @@ struct RequestFiles {
 /// named, it says which one was looked for, and why.
 const TextFile& read_trace(const Request& request, DataFiles& files);
 
-/// What that file says, or what the model's FLOPs stand for where the request has no trace. Throws
-/// as read_trace does, and DataError for a wrong file.
+/// The trace of that file, or one made of the model's FLOPs where the request has none. Throws as
+/// read_trace does, and DataError for a wrong file.
 std::shared_ptr<const IterationTrace> parsed_trace(const Request& request, DataFiles& files);
 
 /// Throws ValueError for an unknown name, DataError for a file that cannot be read.

@@ -133,8 +133,8 @@ class Timer {
 };
 
 /// A compressor's cost may hide behind communication at its value, and not at the upper end of its
-/// interval: it adds what it does there from where that is more. Without it a compressor seemed to
-/// pay the more surely, the more bytes it sent.
+/// interval. Where it adds more there than in proportion, the extra seconds begin at a bend.
+/// Without it a compressor might lose with few bytes, and surely paid with many.
 void find_bend(SpreadTerm& term, const StackTerm& of, const Scenario& inside, Timer& timer,
                double with_all) {
   const double most = std::min(term.most, std::exp(of.deviation * interval_reach()));

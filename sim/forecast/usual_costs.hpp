@@ -21,8 +21,8 @@ inline constexpr const char* kDerivedCosts = "cost-v100-derived";
 /// guessed for it (kCpu). A V100's, and those of a GPU that traces/devices.csv does not know, stay
 /// as they are. The paper's are taken where the request
 /// asks for what they alone have, another implementation than the project's or mode paper, and
-/// kTorchCosts in their place, as far as it goes, for a PyTorch since 1.12 on a known GPU. So the paper's are by its
-/// preset for a V100 and an unknown GPU. Throws DataError for a wrong
+/// kTorchCosts in their place, as far as it goes, for a PyTorch since 1.12 on a known GPU. So the
+/// paper's are by its preset for a V100 and an unknown GPU. Throws DataError for a wrong
 /// traces/devices.csv.
 Request with_usual_costs(Request request, DataFiles& files);
 

@@ -159,13 +159,22 @@ IterationTrace trace_by_flops(const Model& model) {
   trace.batch = 1;
   trace.derived = true;
   const std::vector<GradientTensor>& tensors = model.tensors;
+  const auto trained = std::ranges::find(tensors, false, &GradientTensor::frozen);
+  const auto first_trained = static_cast<std::size_t>(trained - tensors.begin());
+  // Backward multiplies twice: for the gradients of the weights, which a frozen tensor has not, and
+  // of the layer's input, which nothing before the first trained tensor needs.
+  const auto backward_of = [&](std::size_t i) {
+    if (i < first_trained) return 0.0;
+    return (tensors[i].frozen ? 1 : 2) * tensors[i].forward_flops;
+  };
+  double both = all;
+  for (std::size_t i = 0; i < tensors.size(); ++i) both += backward_of(i);
   double layer = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    layer += tensors[i].forward_flops;
+    layer += backward_of(i);
     const bool last = i + 1 == tensors.size() || tensors[i + 1].layer != tensors[i].layer;
-    // Backward multiplies twice: for the gradients of the weights and of the layer's input.
-    trace.tensors.push_back({tensors[i].tensor, Seconds{tensors[i].forward_flops / all / 3},
-                             Seconds{last ? 2 * layer / all / 3 : 0}});
+    trace.tensors.push_back({tensors[i].tensor, Seconds{tensors[i].forward_flops / both},
+                             Seconds{last ? layer / both : 0}});
     if (last) layer = 0;
   }
   return trace;

@@ -187,16 +187,17 @@ double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes p
   const auto& [below, above] = *basis;
   if (below == above) {
     if (layout.nodes() == below->first) return ratio(*below);
-    const double beyond = carried_ratio(below->second, below->first, gpus, outcome, bytes);
-    // The model may choose another algorithm there. A run on more nodes is no faster all the same
-    // than this size was, of which twice the nodes, or half of them, know no more than the sizes
-    // around it.
-    const double nodes = static_cast<double>(layout.nodes()) / below->first;
-    const double fades = std::min(1.0, std::abs(std::log2(nodes)));
-    const double there = ratio(*below) * std::pow(beyond / ratio(*below), fades);
-    const double least = there * described_time(below->first, gpus, outcome, bytes) /
+    // This size alone says what a node more or less takes. Twice the nodes, or half of them, know
+    // no more than the sizes around it, of which none stands out.
+    const double around = carried_ratio(below->second, below->first, gpus, outcome, bytes);
+    const double doublings =
+        std::abs(std::log2(static_cast<double>(layout.nodes()) / below->first));
+    const double carried =
+        ratio(*below) * std::pow(around / ratio(*below), std::min(1.0, doublings));
+    // The model may choose another algorithm there. A run on more nodes is no faster all the same.
+    const double least = carried * described_time(below->first, gpus, outcome, bytes) /
                          described_time(layout.nodes(), gpus, outcome, bytes);
-    return layout.nodes() > below->first ? std::max(beyond, least) : std::min(beyond, least);
+    return layout.nodes() > below->first ? std::max(carried, least) : std::min(carried, least);
   }
   const auto logarithm = [&](const std::pair<const int, Line>& at) {
     return std::log(ratio(at) * described_time(at.first, gpus, outcome, bytes));

@@ -204,15 +204,19 @@ struct LinkTimes {
 /// send-receives that no file here has). A guess for a send and receive of other generations.
 constexpr double kChannelCopies = 20.5e9;
 
-/// A node's channels copy this much in a ring to other nodes. NCCL lays twice those of its search
-/// (src/graph/connect.cc). 16 of them pass on 328 GB/s, where eight NICs of 400 Gb/s carry 376;
-/// 32, which NCCL_MIN_NCHANNELS asks for, reach 367 (NVIDIA/nccl-tests#322).
+/// NCCL lays each channel of its search twice (src/graph/connect.cc), and may be told to lay more.
+int all_channels(const NcclMachine& machine) {
+  return std::max(2 * machine.channels_laid(), machine.settings.least_channels);
+}
+
+/// A node's channels copy this much in a ring to other nodes. 16 of them pass on 328 GB/s, where
+/// eight NICs of 400 Gb/s carry 376; 32, which NCCL_MIN_NCHANNELS asks for, reach 367
+/// (NVIDIA/nccl-tests#322).
 double copied_by_ring(const NcclMachine& machine, const NcclEstimate& estimate) {
   const bool known = machine.gpu == GpuGeneration::Hopper && machine.gpus_per_node > 1 &&
                      estimate.algorithm == NcclAlgorithm::Ring &&
                      estimate.protocol == NcclProtocol::Simple;
-  const int channels = std::max(2 * machine.channels_laid(), machine.settings.least_channels);
-  return known ? channels * kChannelCopies : INFINITY;
+  return known ? all_channels(machine) * kChannelCopies : INFINITY;
 }
 
 /// Bytes take the longer of what they take on the links and what NCCL estimates. `reached`: the
@@ -341,8 +345,20 @@ Seconds for_channels(const NcclMachine& machine, const NcclEstimate& estimate, B
   if (estimate.protocol == NcclProtocol::LL && estimate.algorithm == NcclAlgorithm::Ring)
     least *= machine.ranks();
   const double channels =
-      std::clamp(static_cast<double>(bytes.count) / least, 1.0, 2.0 * machine.channels_laid());
+      std::clamp(static_cast<double>(bytes.count) / least, 1.0, double(all_channels(machine)));
   return (channels - 1) * kNext;
+}
+
+/// Over sockets a ring's rounds follow one another, and each waits for the network: large parts
+/// keep the thread that sends them. A small part waits where it leaves its node, and other ranks go
+/// on meanwhile. From 16 KiB on all wait, which is a guess: 64 KiB made MG-WFBP's runs and those of
+/// Polaris over sockets worse.
+void wait_for_rounds(Protocol& protocol, const Cluster& cluster, Seconds latencies, double part) {
+  constexpr double kLarge = 16 << 10;
+  const double share = std::min(1.0, part / kLarge);
+  protocol.begin += (1 - share) * latencies;
+  protocol.inside = share * (protocol.inside + cluster.intra.latency) - cluster.intra.latency;
+  protocol.between = share * (protocol.between + cluster.nic.latency) - cluster.nic.latency;
 }
 
 /// RCCL's latencies were set to make choices, too. Inside a node small all-reduces take 10 to 12 us
@@ -418,9 +434,13 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
       rounds_of_nodes && kind == NetworkKind::Tcp && cluster.nccl_settings.socket_threads == 0;
   if (!is_foreign(kind))
     protocol.between += above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
-  // Over sockets rounds follow one another anyway.
-  if (!rounds_of_nodes || kind == NetworkKind::Tcp) return protocol;
+  if (!rounds_of_nodes) return protocol;
   const Seconds latencies = ring_latencies(protocol, cluster, machine, steps);
+  if (kind == NetworkKind::Tcp) {
+    wait_for_rounds(protocol, cluster, latencies,
+                    static_cast<double>(bytes.count) / machine.ranks());
+    return protocol;
+  }
   // Ranks wait, and a part of the bytes comes after that. On foreign networks the rest of the bytes
   // hides the latencies, or they the bytes.
   const Seconds hidden = is_foreign(kind) ? std::max(latencies, of_bytes) : latencies + of_bytes;

@@ -37,7 +37,7 @@ double parse_deviation(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is more than 300%: such a figure says nothing");
 }
 
-/// "link of home: sockets|link of home: intra_bandwidth", or "none".
+/// "link of home: sockets at 1.18GBps|link of home: intra_bandwidth at 6.7GBps", or "none".
 std::vector<std::string> parse_links(std::string_view text) {
   if (text == kNoLinks) return {};
   return split_words(text, '|');  // names have blanks

@@ -134,7 +134,7 @@ struct Stack {
   /// it says none.
   double discrepancy_elsewhere = 0;
   double scatter_elsewhere = 0;
-  /// Links that nobody measured and that its runs would have shown, as `LinkDoubt` names them. All
+  /// Links that nobody measured and that its runs would have shown, as `shown_as` names them. All
   /// others are as uncertain as before. Not given: its file says none, and all count as shown.
   std::optional<std::vector<std::string>> shown_links{};
   /// Kinds of the runs that it was learned from, and how long they took beside that. Each stands

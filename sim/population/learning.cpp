@@ -163,8 +163,8 @@ void make_possible(std::vector<TermCorrelation>& correlations) {
   for (int tries = 0; tries < 1000 && !possible(); ++tries) round(kLess);
 }
 
-/// Links that a run would have shown to be slower than they are taken to be: they take half of it,
-/// or a slower one more than what may be taken for scatter.
+/// Links whose slower end a run would have shown: they take half of the run, or their slow end adds
+/// a tenth or more, which nobody takes for scatter.
 std::vector<std::string> links_shown_by(const Scenario& scenario,
                                         const std::shared_ptr<const Stack>& prior) {
   constexpr double kScatter = 0.1;
@@ -176,7 +176,7 @@ std::vector<std::string> links_shown_by(const Scenario& scenario,
   for (const SpreadTerm& term : spread.terms)
     if (is_link(term.name) && (term.seconds >= spread.forecast / 2 ||
                                longer_at_slow_end(term) >= kScatter * spread.forecast))
-      links.push_back(term.name);
+      links.push_back(shown_as(term.name, scenario));
   return links;
 }
 

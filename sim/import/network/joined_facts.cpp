@@ -24,14 +24,21 @@ std::string name_of(NetworkKind kind) {
   return find_property("network_kind").get(cluster);
 }
 
+/// The words of a GPU's name without those that people leave out, of its memory and of a module:
+/// "a100" of "A100-SXM4-40GB", "h100 pcie" of "H100 PCIe", "rtx 3080 ti" of "RTX 3080 Ti".
+std::vector<std::string> chip_of(const std::string& device) {
+  std::vector<std::string> words = split_words(device_slug(device), '-');
+  std::erase_if(words, [](const std::string& word) {
+    return word.ends_with("gb") || word.starts_with("hbm") || word.starts_with("sxm") ||
+           word == "tensor" || word == "core";
+  });
+  return words;
+}
+
 /// Nodes of a cluster are alike. "H100" and "NVIDIA H100 80GB HBM3" may be the same GPU.
 void require_same_gpu(const NetworkFacts& all, const NetworkFacts& one) {
-  if (one.device.empty() || all.device.empty()) return;
-  const std::string its = device_slug(one.device), others = device_slug(all.device);
-  const auto is_one = [](const std::string& name, const std::string& more) {
-    return name == more || more.starts_with(name + "-");
-  };
-  if (is_one(its, others) || is_one(others, its)) return;
+  if (one.device.empty() || all.device.empty() || chip_of(one.device) == chip_of(all.device))
+    return;
   throw UsageError(all.device_file + " is of " + all.device + ", " + one.device_file + " of " +
                    one.device + ": a cluster has GPUs of one kind; import each by itself");
 }
@@ -157,11 +164,13 @@ void add_sockets(NetworkFacts& all, const NetworkFacts& sockets) {
   // NCCL's sockets may reach far less than iperf3's, and forecasts are of NCCL.
   constexpr double kChance = 1.05;
   // One stream over sockets may reach half of what several do. Collectives beyond that went over
-  // another network, or past the sockets of this one: iperf3 says nothing of their latency.
+  // another network, or past the sockets of this one: iperf3 says nothing of their latency. Where
+  // NCCL says that it sends by sockets, one flow may have a limit of its own.
   constexpr double kAnotherNetwork = 2;
   const std::string rate = to_text(BytesPerSecond{rounded_to(3, leaving / nics)});
   const double times = leaving / (nics * all.nic_bandwidth->value);
-  if (times > kAnotherNetwork) {
+  const bool another = times > kAnotherNetwork && kind != NetworkKind::Tcp;
+  if (another) {
     all.nic_latency = latency;
     all.network_kind = kind;
     all.links_of_tcp = all.kind_of_tcp = false;
@@ -170,7 +179,7 @@ void add_sockets(NetworkFacts& all, const NetworkFacts& sockets) {
     all.notes.unknown.push_back(
         "why iperf3 reached " + to_text(*all.nic_bandwidth) + " where a NIC sends " + rate +
         " in collectives: those decide nic_bandwidth" +
-        (times > kAnotherNetwork ? ", and iperf3's round trip and its TCP are left out" : "") +
+        (another ? ", and iperf3's round trip and its TCP are left out" : "") +
         "; is it another network?");
   else
     all.notes.inferred.push_back("nic_bandwidth: by collectives, in which a NIC sends at least " +

@@ -7,8 +7,9 @@
 namespace gradcast {
 
 /// The order of the files does not matter where they contradict each other: NCCL's word for its
-/// network holds against iperf3's, and the faster link against the slower one. Notes say so. Throws
-/// UsageError where the files name two kinds of GPU.
+/// network holds against iperf3's, and the faster link against the slower one. Of two networks that
+/// NCCL names the last one counts. Notes say so. Throws UsageError where the files name two kinds
+/// of GPU.
 NetworkFacts joined(std::vector<NetworkFacts> files);
 
 }  // namespace gradcast

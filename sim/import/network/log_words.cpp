@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "sim/base/block_reader.hpp"
 #include "sim/base/text.hpp"
@@ -44,6 +45,18 @@ bool begins_row_or_comment(std::string_view text) {
   const std::vector<std::string_view> words = words_of(text);
   const auto is_number = [](std::string_view word) { return number_length(word) == word.size(); };
   return words.size() > 1 && is_number(words[0]) && is_number(words[1]);
+}
+
+/// Whether a row stands here to its end, and no number that a logger put before it: "1024 256
+/// float", or OSU's "1024 55.48", of which a row has two numbers or five.
+bool is_whole_row(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  std::size_t numbers = 0;
+  while (numbers < words.size() && number_length(words[numbers]) == words[numbers].size())
+    ++numbers;
+  if (numbers == words.size()) return numbers == 2 || numbers == 5;
+  const auto is_letter = [](char letter) { return std::isalnum(letter) != 0 || letter == '_'; };
+  return numbers == 2 && std::ranges::all_of(words[2], is_letter);
 }
 
 /// Letters of the tag that begins at the bracket: "[1,0]<stdout>:", "[prterun-n-7@1,0]<stdout>:",
@@ -91,8 +104,7 @@ std::string_view behind_stamp(std::string_view line) {
   const std::string_view whole = trimmed(line);
   std::string_view rest = whole;
   while (!rest.empty() && rest.data() - whole.data() < std::ptrdiff_t{kLongestPrefix}) {
-    if (begins_row_or_comment(rest) || (begins_table_line(rest) && !is_digit(rest.front())))
-      return rest;
+    if (is_whole_row(rest) || (begins_table_line(rest) && !is_digit(rest.front()))) return rest;
     const std::size_t blank = std::min(rest.find_first_of(" \t"), rest.size());
     if (rest.substr(0, blank) == "NCCL") break;  // its words have numbers, too
     rest = trimmed(rest.substr(blank));

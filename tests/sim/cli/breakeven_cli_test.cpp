@@ -1,5 +1,4 @@
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -81,10 +80,9 @@ TEST_CASE("today's breakeven and sweep say at a bandwidth what simulate says the
   }
 }
 
-// A compressor that sends 20 times the bytes encodes as long, behind more communication. If it may
-// lose with few bytes, for its encoding may take ten times as long, it may with many.
-TEST_CASE("sending more makes no compressor pay more surely", "[cli]") {
-  double before = INFINITY;
+// A compressor that sends 20 times the bytes encodes as long, behind more communication. It may
+// lose with few bytes, for its encoding may take ten times as long: so it may with many.
+TEST_CASE("a compressor that may lose does not surely pay where it sends more", "[cli]") {
   for (const char* density : {"0.001", "0.005", "0.01", "0.02"}) {
     CAPTURE(density);
     const Ran ran = gradcast_with({"simulate", "--preset=today", "--model=bert-large",
@@ -92,9 +90,7 @@ TEST_CASE("sending more makes no compressor pay more surely", "[cli]") {
                                    "--nodes=8", "--batch=8", "--compressor=gaussian", "--density",
                                    density, "--engine=analytic", "--format=json", "-q"});
     REQUIRE(ran.exit_code == 0);
-    const double low = Json::parse(ran.out)["results"][0]["speedup_low"];
-    CHECK(low <= before + 0.1);
-    before = low;
+    CHECK(Json::parse(ran.out)["results"][0]["speedup_low"] < 1.0);
   }
 }
 

@@ -463,9 +463,6 @@ double of_ring(Cluster cluster, std::int64_t bytes, const char* engine) {
 
 }  // namespace
 
-// An all-gather of 2 x 4 GPUs by Simple: 7 steps, of which every fourth crosses from node to node
-// and takes 14 us, the others 3.4. A launch of 6 us and NCCL's base of 8.4 come before. Bytes come
-// after, so that each further MiB adds the same time.
 // Rings by LL give a channel 4 KiB times their ranks: 32 KiB on 8 GPUs, whose 384 KiB take 12 of
 // the 24 channels and 768 KiB all of them. A channel begins 1.15 us after the one before.
 TEST_CASE("the channels of an older NCCL begin one after another", "[nccl]") {
@@ -486,6 +483,9 @@ TEST_CASE("the channels of an older NCCL begin one after another", "[nccl]") {
   CHECK(begin({2, 18, 0}, 384) == Approx(begin({2, 18, 0}, 32)));
 }
 
+// An all-gather of 2 x 4 GPUs by Simple: 7 steps, of which every fourth crosses from node to node
+// and takes 14 us, the others 3.4. A launch of 6 us and NCCL's base of 8.4 come before. Bytes come
+// after, so that each further MiB adds the same time.
 TEST_CASE("a ring takes its latencies before its bytes", "[nccl]") {
   const Cluster cluster = machine(2, 4, 4, NetworkKind::InfiniBand);
   for (const char* engine : {"analytic", "flow-exact"}) {

@@ -136,14 +136,18 @@ TEST_CASE("learned runs settle the links that they show, and no others", "[doubt
   const Changes two{{"nodes", "2"}, {"gpus_per_node", "2"}};
   const std::string inside = "link of 10gbe: intra_bandwidth";
   const std::string sockets = "link of 10gbe: sockets";
+  const Scenario as_learned = scenario_on("10gbe", two);
+  const std::string its_inside = shown_as(inside, as_learned);
+  const std::string its_sockets = shown_as(sockets, as_learned);
+  CHECK(its_sockets == sockets + " at 1.18GBps");  // 9.43 Gb/s
   CHECK(doubts({}, two) == std::vector{inside, sockets});
-  CHECK(doubts({sockets}, two) == std::vector{inside});
-  CHECK(doubts({inside}, two) == std::vector{sockets});
-  CHECK(doubts({inside, sockets}, two).empty());
-  // Another NIC is one that no run had.
+  CHECK(doubts({its_sockets}, two) == std::vector{inside});
+  CHECK(doubts({its_inside}, two) == std::vector{sockets});
+  CHECK(doubts({its_inside, its_sockets}, two).empty());
+  // Another NIC is one that no run had, and so are another GPU's links.
   Changes faster = two;
   faster.push_back({"nic_bandwidth", "100Gbps"});
-  CHECK(doubts({inside, sockets}, faster) == std::vector{sockets});
+  CHECK(doubts({its_inside, its_sockets}, faster) == std::vector{sockets});
 }
 
 // A host of 10 Gb/s or less reaches it, and NICs of clouds may be capped: between 10 and 25 Gb/s

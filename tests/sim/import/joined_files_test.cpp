@@ -133,6 +133,12 @@ TEST_CASE("logs of two kinds of GPU are not those of one cluster", "[network]") 
                         Contains("2.log of NVIDIA H100 80GB HBM3: a cluster has GPUs of one kind; "
                                  "import each by itself"));
   CHECK_THROWS_AS(network_of({h100, log("NVIDIA H100 PCIe")}), UsageError);
+  // Memory and the module are left out by many, and a cluster may have nodes of both.
+  const std::string a100 = log("NVIDIA A100-SXM4-40GB");
+  CHECK_NOTHROW(network_of({a100, log("NVIDIA A100-SXM4-80GB")}));
+  CHECK_NOTHROW(network_of({a100, log("A100")}));
+  CHECK_THROWS_AS(network_of({log("NVIDIA GeForce RTX 3080"), log("NVIDIA GeForce RTX 3080 Ti")}),
+                  UsageError);
   // A name may say less, and drivers put NVIDIA before it or not.
   CHECK(network_of({log("H100"), h100}).device == "NVIDIA H100 80GB HBM3");
   CHECK(network_of({h100, log("H100 80GB HBM3")}).device == "NVIDIA H100 80GB HBM3");

@@ -106,6 +106,8 @@ TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[
                              "2026-11-02 10:22:33,123 - root - INFO - ",
                              "[2026-11-02 10:22:33,123] [INFO] ",
                              "I1102 10:22:33.123456 1234 launch.cc:12] ",
+                             "E1102 10:22:33.1 1234 5678 launch.cc:12] ",
+                             "Mon Nov  2 10:22:33 UTC 2026 ",
                              "10:22:33 ",
                              "INFO:root:",
                              "[default0]:",

@@ -54,7 +54,8 @@ TEST_CASE("a collective of 0 bytes alone is no measured time", "[network]") {
 TEST_CASE("names of ranks before OSU's lines do not matter", "[network]") {
   for (const char* prefix :
        {"[1,0]<stdout>:", "0: ", "[0] ", "node7: ", "Nov 02 10:22:33 node0 srun[17]: ",
-        "2026-11-02T10:22:33.1Z stdout F ", "(RayWorker pid=17) "}) {
+        "2026-11-02T10:22:33.1Z stdout F ", "(RayWorker pid=17) ", "2026-11-02 10:22:33,123 12345 ",
+        "Mon Nov  2 10:22:33 2026 ", "Mon Nov  2 10:22:33 UTC 2026 "}) {
     CAPTURE(prefix);
     std::string text;
     for (const std::string& line :
@@ -62,6 +63,7 @@ TEST_CASE("names of ranks before OSU's lines do not matter", "[network]") {
       text += prefix + line + "\n";
     const Imported imported = network_of({text}, kFourNodes);
     REQUIRE(imported.cluster->curve.size() == 2);
+    CHECK(imported.cluster->curve[1].bytes.count == 2048);
     CHECK(imported.cluster->curve[1].seconds.count() == Approx(58.17e-6));
   }
 }

@@ -88,10 +88,28 @@ TEST_CASE("a size that stands out on some nodes does not on others", "[measured_
   CHECK(ratio(8, 1 << 20) == Approx(4).epsilon(1e-3));
   CHECK(ratio(64, 1 << 20) == Approx(std::pow(4, 1. / 7)).epsilon(1e-3));
   CHECK(ratio(64, 128 << 10) == Approx(1).epsilon(1e-3));
-  // One node more than the log's is no cliff: log2(9/8) = 0.17 of the way to that of 16.
-  const auto time_of = [&](int nodes) { return time_on(measured(nodes, points), 1 << 20); };
-  const double part = std::log2(9. / 8);
-  CHECK(time_of(9) == Approx(time_of(8) * std::pow(4, -6. / 7 * part)).epsilon(1e-3));
+}
+
+// Nine and seven nodes take what this size took on eight, log2(9/8) = 0.17 and log2(8/7) = 0.19 of
+// the way to what the sizes around say: 4^(1/7), or 4^(-1/7) where the size was four times as fast.
+TEST_CASE("a node more or less than a log has is no cliff", "[measured_time]") {
+  const std::int64_t mebibyte = 1 << 20;
+  for (const double factor : {4., .25}) {
+    CAPTURE(factor);
+    std::vector<CurvePoint> points;
+    for (std::int64_t bytes = 128 << 10; bytes <= 8 << 20; bytes *= 2)
+      points.push_back(
+          point(8, bytes, (bytes == mebibyte ? factor : 1) * time_on(described(8), bytes)));
+    const auto expected = [&](int nodes) {
+      const double there = time_on(described(nodes), mebibyte);
+      const double on_eight = time_on(described(8), mebibyte);
+      const double way = std::abs(std::log2(nodes / 8.));
+      return std::pow(factor, 1 - 6. / 7 * way) *
+             (nodes > 8 ? std::max(there, on_eight) : std::min(there, on_eight));
+    };
+    for (const int nodes : {7, 9, 12})
+      CHECK(time_on(measured(nodes, points), mebibyte) == Approx(expected(nodes)).epsilon(1e-3));
+  }
 }
 
 // 1 ms on 2 nodes and 1.2 on 16: in between the model goes from algorithm to algorithm, and its
