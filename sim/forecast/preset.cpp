@@ -158,9 +158,7 @@ void share_by_flops(Request& request, const DataFiles& files) {
   try {
     const TextFile& model = others.read(kModels, request.model, request.folder);
     if (!(others.parsed(model, load_model)->forward_flops() > 0)) return;
-  } catch (const ValueError&) {  // the forecast says which file is wrong
-    return;
-  } catch (const DataError&) {
+  } catch (const ValueError&) {  // the forecast says that there is no such model
     return;
   }
   request.shares_by_flops = request.others_trace = true;

@@ -449,6 +449,20 @@ std::vector<const TextFile*> RequestFiles::all() const {
   return read;
 }
 
+namespace {
+
+/// Whether the model's FLOPs may stand for its trace, in words; "" by the paper's preset, where
+/// they do not.
+std::string words_of_flops(const Request& request, DataFiles& files) {
+  if (!request.today) return "";
+  const TextFile& model = files.read(kModels, request.model, request.folder);
+  if (files.parsed(model, load_model)->forward_flops() > 0)
+    return request.compute ? "" : "; with --compute-seconds the model's forward_flops stand for it";
+  return request.compute ? "; the model's forward_flops, which would stand for it, are all 0" : "";
+}
+
+}  // namespace
+
 const TextFile& read_trace(const Request& request, DataFiles& files) {
   try {
     return files.read(kIterationTraces, request.trace_name(), request.folder);
@@ -463,9 +477,7 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
                      (request.today ? request.trace_of("<gpu>") : request.trace_name()) +
                      "': name a file (--trace; of measured runs the column 'trace')" + own +
                      (own.empty() ? "; `gradcast import` writes one" : ")") +
-                     (request.today && !request.compute
-                          ? "; with --compute-seconds the model's forward_flops stand for it"
-                          : ""));
+                     words_of_flops(request, files));
   }
 }
 

@@ -654,6 +654,18 @@ TEST_CASE("a model without a trace is forecast by its FLOPs where somebody says 
   CHECK_THAT(result["assumed"].get<std::string>(),
              Contains("--compute-seconds is shared out by the model's forward_flops"));
   CHECK(result["forward_seconds"].get<double>() == Approx(.2).epsilon(.02));
+  const auto with = [&](const std::string& file) {
+    return gradcast_with({"simulate", "--model", file, "--cluster", "25gbe", "--preset", "today",
+                          "--compute-seconds", "600ms"});
+  };
+  CHECK_THAT(with(model).err, Contains("a batch of 1 is taken: --batch says yours"));
+  const Ran idle = with(folder.write("idle.csv", "layer,tensor,elements,forward_flops\na,a,5,0\n"));
+  CHECK(idle.exit_code == 2);
+  CHECK_THAT(idle.err, Contains("the model's forward_flops, which would stand for it, are all 0"));
+  const Ran wrong =
+      with(folder.write("wrong.csv", "layer,tensor,elements,forward_flops\na,a,5x,1\n"));
+  CHECK(wrong.exit_code == 3);
+  CHECK_THAT(wrong.err, Contains("wrong.csv:2: "));
   // Compressors have the costs of the cluster's GPU, and decide goes on from there.
   arguments.front() = "decide";
   arguments.insert(arguments.end(), {"--compressor", "topk"});

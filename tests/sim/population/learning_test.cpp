@@ -100,6 +100,24 @@ TEST_CASE("what no run depends on stays as it was", "[population][learning]") {
   }
 }
 
+// A NIC that is e^(0.5 x 2.015) = 2.7 times as slow makes the exchange of the toy's 43 ms longer by
+// more than a tenth. Beside compute that takes a thousand times as long nobody would see it.
+TEST_CASE("runs show a link that would make them longer, and no other", "[population][learning]") {
+  const auto shown_by = [](double compute_speed) {
+    std::vector<FitRow> rows = runs(2, 5e-3, 1);
+    for (FitRow& row : rows) {
+      row.scenario.cluster.deviations = {{"nic_bandwidth", 0.5}};
+      row.scenario.cluster.compute_speed = compute_speed;
+      row.run.iteration = run(row.scenario, *find_engine("analytic")).iteration;
+    }
+    return *StackLearner(prior(), rows, 1).by_all("mine").stack.shown_links;
+  };
+  REQUIRE(shown_by(1).size() >= 1);
+  for (const std::string& link : shown_by(1))
+    CHECK(link.find(": nic_bandwidth at ") != std::string::npos);
+  CHECK(shown_by(1e-3).empty());
+}
+
 TEST_CASE("runs that are alike know the sum of factor and overhead better than either",
           "[population][learning]") {
   const std::vector<FitRow> rows = runs(1, 20e-3, 1);
