@@ -12,6 +12,8 @@ std::size_t utf8_length(std::string_view text);
 
 /// Whether the bytes are text in UTF-16 with a byte-order mark, which PowerShell writes with `>`.
 bool is_utf16(std::string_view bytes);
+inline constexpr const char* kUtf16Words =
+    "is text in UTF-16; make it UTF-8 (iconv -f UTF-16 -t UTF-8)";
 
 /// The text as valid UTF-8, with only the characters that XML and HTML allow; every other one
 /// becomes U+FFFD.

@@ -118,9 +118,7 @@ TextFile read_text_file(const std::filesystem::path& path, std::size_t most_byte
 }
 
 void require_text(const TextFile& file) {
-  if (is_utf16(file.content))
-    throw DataError(file.path.string(), 0,
-                    "is text in UTF-16; make it UTF-8 (iconv -f UTF-16 -t UTF-8)");
+  if (is_utf16(file.content)) throw DataError(file.path.string(), 0, kUtf16Words);
   if (const std::size_t nul = file.content.find('\0'); nul != std::string::npos)
     throw DataError(file.path.string(), line_of(file.content, nul),
                     "has a NUL byte, so it is not a text file");

@@ -383,9 +383,8 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
              (scenario.carried_from_fp32() ? "they are of fp32; " : "") +
              "derived: memory and arithmetic; --compute-seconds takes a measured time)";
   if (request.shares_by_flops)
-    words +=
-        "; no trace is there: --compute-seconds is shared out by the model's forward_flops, a "
-        "third of it forward";
+    words += "; no trace is there: --compute-seconds is shared out by the model's " +
+             std::string(kByFlops);
   const bool timed = cluster.measured != nullptr && scenario.payload.count > 0;
   const bool learned = scenario.stack != nullptr && scenario.stack->factor;
   if (is_amd(gpu_generation_of(cluster)) && scenario.stack != nullptr && !timed && !learned)

@@ -124,6 +124,9 @@ struct RequestFiles {
 /// named, it says which one was looked for, and why.
 const TextFile& read_trace(const Request& request, DataFiles& files);
 
+/// The end of a sentence on a request whose `compute` the model's FLOPs share out.
+inline constexpr const char* kByFlops = "forward_flops, a third of it forward if nothing is frozen";
+
 /// The trace of that file, or one made of the model's FLOPs where the request has none. Throws as
 /// read_trace does, and DataError for a wrong file.
 std::shared_ptr<const IterationTrace> parsed_trace(const Request& request, DataFiles& files);

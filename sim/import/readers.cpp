@@ -61,8 +61,7 @@ const ImportReader& reader_for(const std::filesystem::path& path) {
   for (const ImportReader& reader : kReaders)
     if (reader.recognises(head)) return reader;
   if (is_utf16(head.bytes))
-    throw DataError(path.string(), 0,
-                    "is text in UTF-16; make it UTF-8 (iconv -f UTF-16 -t UTF-8), and import that");
+    throw DataError(path.string(), 0, std::string(kUtf16Words) + ", and import that");
   throw DataError(path.string(), 0,
                   "is none of the kinds that can be imported (" + join(known_kinds()) +
                       "; `gradcast import --help` says what they are); --kind forces one");

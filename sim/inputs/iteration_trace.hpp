@@ -66,7 +66,7 @@ struct IterationTrace {
 IterationTrace load_iteration_trace(const TextFile& file);
 
 /// An iteration of one sample that takes a second, shared out by the layers' FLOPs: a third is
-/// forward, and there is no update. Throws ValueError where the model says no FLOPs.
+/// forward where nothing is frozen, and there is no update. Throws ValueError where the model says no FLOPs.
 IterationTrace trace_by_flops(const Model& model);
 
 /// A time with the digits that such a file has, so that it stays readable.

@@ -266,11 +266,10 @@ void note_links(const Flags& flags, const Cluster& cluster) {
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files) {
   if (request.payload) return;  // of no model
   if (request.shares_by_flops)
-    return flags.note(
-        "model '" + request.model +
-        "' has no trace: --compute-seconds is shared out by its forward_flops, a "
-        "third of it forward; --trace names a trace" +
-        std::string(request.batch ? "" : "; a batch of 1 is taken: --batch says yours"));
+    return flags.note("model '" + request.model +
+                      "' has no trace: --compute-seconds is shared out by its " + kByFlops +
+                      "; --trace names a trace" +
+                      (request.batch ? "" : "; a batch of 1 is taken: --batch says yours"));
   const TextFile& trace = files.read(kIterationTraces, request.trace_name(), request.folder);
   const std::string evidence = comment_value(trace, "evidence");
   if (evidence.starts_with("derived"))

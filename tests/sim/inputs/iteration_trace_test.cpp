@@ -42,6 +42,18 @@ TEST_CASE("a model's FLOPs stand for its trace", "[trace]") {
   CHECK(made.tensors[0].backward.count() == 0);
   CHECK(made.tensors[1].backward.count() == Approx(2. / 9));
   CHECK(made.tensors[2].backward.count() == Approx(4. / 9));
+  // A frozen tensor behind a trained one passes its input's gradient on, 1 for 1 forward; one in
+  // front of all trained ones has no backward: 3 forward, 0 + 2 + 1 backward.
+  Model equal = model;
+  for (GradientTensor& tensor : equal.tensors) tensor.forward_flops = 1;
+  equal.tensors.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) equal.tensors[i].layer = std::to_string(i);
+  equal.tensors[0].frozen = equal.tensors[2].frozen = true;
+  const IterationTrace tuned = trace_by_flops(equal);
+  CHECK(tuned.forward().count() == Approx(3. / 6));
+  CHECK(tuned.tensors[0].backward.count() == 0);
+  CHECK(tuned.tensors[1].backward.count() == Approx(2. / 6));
+  CHECK(tuned.tensors[2].backward.count() == Approx(1. / 6));
   const TextFile none{"models/x.csv", "layer,tensor,elements,forward_flops\na,a.w,5,0\n"};
   CHECK_THROWS_AS(trace_by_flops(load_model(none)), ValueError);
 }
