@@ -121,7 +121,9 @@ SoftwareSpread spread_from(const Json& json) {
   physics = number(json.at("physics"));
   compute = number(json.at("compute"));
   least = number(json.at("least"));
-  other_choice = number(json.at("other_choice"));
+  const Json& choices = json.at("other_choice");  // one number until 2026-11
+  for (std::size_t i = 0; i < other_choice.size(); ++i)
+    other_choice[i] = number(choices.is_array() ? choices.at(i) : choices);
   for (const Json& term : json.at("terms")) terms.push_back(term_from(term));
   group = json.at("group");
   discrepancy = deviation(json.at("discrepancy"));

@@ -1,6 +1,7 @@
 #include "sim/forecast/software_spread.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -287,27 +288,36 @@ void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& eng
   spread.terms.push_back(turns);
 }
 
-/// NCCL's choice at its edge: what NCCL knows of the machine may differ from the cluster's file by
-/// enough to choose the other algorithm. The seconds that the iteration then takes more.
-double other_choice(const Scenario& inside, const Engine& engine) {
-  if (!inside.nccl || inside.collective != nullptr || inside.payload.count > 0) return 0;
-  if (inside.cluster.measured != nullptr) return 0;
+/// The seconds that the iteration takes more by the algorithms that NCCL nearly took.
+std::array<double, kNearChoices.size()> other_choice(const Scenario& inside, const Engine& engine) {
+  std::array<double, kNearChoices.size()> longer{};
+  if (!inside.nccl || inside.collective != nullptr || inside.payload.count > 0) return longer;
+  if (inside.cluster.measured != nullptr) return longer;
   Timer timer(inside, engine);
-  Scenario other = inside;
-  other.cluster.by_runner_up = true;
   constexpr double kMatters = 0.01;  // of the iteration; all else is known no better
   const double first = timer.time_of(inside);
-  const double longer = timer.time_of(other) - first;
-  return std::abs(longer) < kMatters * first ? 0 : longer;
+  for (std::size_t i = longer.size(); i-- > 0;) {
+    Scenario other = inside;
+    other.cluster.nearly_chosen = kNearChoices[i].within;
+    longer[i] = timer.time_of(other) - first;
+    if (std::abs(longer[i]) < kMatters * first) longer[i] = 0;
+    // Without one among many there is none among fewer.
+    if (i + 1 == longer.size() && longer[i] == 0) break;
+  }
+  return longer;
 }
 
-/// The spread if NCCL takes its first choice, and if it takes the one that it nearly took.
-std::vector<SoftwareSpread> by_choice(const SoftwareSpread& spread) {
-  std::vector<SoftwareSpread> both{spread};
-  if (spread.other_choice == 0) return both;
-  both.push_back(spread);
-  both.back().physics = std::max(0.0, spread.physics + spread.other_choice);
-  return both;
+/// The same in all runs: NCCL sees one machine.
+Draws choices_of(const SoftwareSpread& spread) {
+  static const Draws kShares =
+      shuffled_by("choice of NCCL", strata_of([](double share) { return share; }));
+  Draws longer;
+  for (const double share : kShares) {
+    std::size_t i = kNearChoices.size();
+    while (i > 0 && share >= kNearChoices[i - 1].chance) --i;
+    longer.push_back(i == 0 ? 0 : spread.other_choice[i - 1]);
+  }
+  return longer;
 }
 
 /// The choices of links in doubt that may be known: none of them, each, several, all. A link that
@@ -362,6 +372,35 @@ double least_of(const Scenario& scenario, Seconds compute) {
   return stated ? kLeastOfCompute * compute.count() : 0;
 }
 
+/// The time that NCCL's dense sums take on NICs of their nominal rate, at least: whatever the
+/// algorithm, a node sends what the others need and receives what they have. 0 where something else
+/// adds up or sends, and where the NICs' rate is in doubt itself.
+double least_on_wire(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const bool known = cluster.measured == nullptr && cluster.platform_file.empty() &&
+                     cluster.overrides().empty() && cluster.network_sharp == YesNo::No &&
+                     std::ranges::none_of(cluster.deviations, [](const PropertyDeviation& each) {
+                       return each.property.starts_with("nic");
+                     });
+  if (!known || cluster.nodes == 1 || !scenario.nccl || scenario.collective != nullptr ||
+      scenario.compresses() || scenario.sharding.kind != Sharding::None)
+    return 0;
+  double bytes = static_cast<double>(scenario.payload.count);
+  double times = 2;
+  if (scenario.payload.count == 0) {
+    for (const auto& tensor : scenario.model->tensors)
+      bytes += static_cast<double>(tensor.sum_bytes().count);
+    if (scenario.synchronises_every()) bytes *= scenario.accumulation;
+  } else if (scenario.outcome == Outcome::AllGathered) {
+    times = cluster.ranks();  // the payload is a rank's part
+  } else if (scenario.outcome != Outcome::AllReduced) {
+    times = scenario.outcome == Outcome::Scattered ? 1 : 0;
+  }
+  constexpr double kOverGoodput = 1.1;  // 10 over 9.43 Gb/s, 400 over 376; a cloud may give more
+  const double rate = cluster.nics_per_node * cluster.nic.bandwidth.value * kOverGoodput;
+  return times * bytes * (cluster.nodes - 1) / cluster.nodes / rate;
+}
+
 /// False for a share of NICs that sockets have of their own (`apply_stack`).
 bool has_use(const Scenario& scenario, const StackTerm& term) {
   return std::ranges::any_of(scenario.stack_uses,
@@ -401,7 +440,8 @@ bool saves_nothing(const Plan& plan, const Scenario& scenario) {
 }
 
 std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
-  Draws times(kSpreadDraws, spread.physics);
+  Draws times = choices_of(spread);
+  for (double& time : times) time = std::max(0.0, spread.physics + time);
   Draws compute(kSpreadDraws, spread.compute);
   for (const SpreadTerm& term : spread.terms) {
     if (term.outside && !with_outside) continue;
@@ -455,11 +495,9 @@ ForecastInterval whole_interval(const SoftwareSpread& spread) {
   const bool beyond = has_outside(spread);
   double low = spread.forecast;
   double high = spread.forecast;
-  for (const SoftwareSpread& chosen : by_choice(spread)) {
-    const Draws inside = blurred(draws_of(chosen, false));
-    low = std::min(low, quantile(inside, kTail));
-    high = std::max(high, quantile(inside, 1 - kTail));
-  }
+  const Draws inside = blurred(draws_of(spread, false));
+  low = std::min(low, quantile(inside, kTail));
+  high = std::max(high, quantile(inside, 1 - kTail));
   if (beyond) high = std::max({high, quantile(blurred(draws_of(spread, true)), 1 - kTail)});
   // A forecast that leaves out terms says that they may be nothing. Physics alone is off, too.
   if (beyond || spread.forecast <= spread.physics) {
@@ -519,8 +557,8 @@ double shortest_of(const SoftwareSpread& spread) {
   return std::max(spread.least, spread.forecast / 100);
 }
 
-/// The interval where each of the two has made its choice.
-RatioInterval chosen_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
+/// The interval where it is known which links are in doubt.
+RatioInterval known_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
   const Draws& scatter = deviations_of("scatter");
   const Draws& apart = deviations_of("scatter of the other run");
   const double shared = shared_scatter(one, other);
@@ -552,12 +590,10 @@ RatioInterval chosen_interval(const SoftwareSpread& one, const SoftwareSpread& o
 
 RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
   RatioInterval widest{INFINITY, 0};
-  for (const std::set<std::string>& known : choices_of_links(one, other))
-    for (const SoftwareSpread& its : by_choice(with_known(one, known)))
-      for (const SoftwareSpread& others : by_choice(with_known(other, known))) {
-        const RatioInterval each = chosen_interval(its, others);
-        widest = {std::min(widest.low, each.low), std::max(widest.high, each.high)};
-      }
+  for (const std::set<std::string>& known : choices_of_links(one, other)) {
+    const RatioInterval each = known_interval(with_known(one, known), with_known(other, known));
+    widest = {std::min(widest.low, each.low), std::max(widest.high, each.high)};
+  }
   constexpr double kSlower = 1 - 1e-6;  // it casts, and nothing is saved by that
   if (cannot_pay(one, other))
     return {std::min(widest.low, kSlower), std::min(widest.high, kSlower)};
@@ -576,7 +612,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   spread.group = scenario.cluster.name;
   const Seconds computed = computed_in(scenario, forecast.iteration / scenario.kind_factor);
   spread.compute = scenario.kind_factor * computed.count();
-  spread.least = least_of(scenario, computed);
+  spread.least = std::max(least_of(scenario, computed), least_on_wire(scenario));
   // Learned runs may be faster than the stated time: then that is no bound.
   if (spread.least > spread.forecast) spread.least = 0;
   spread.discrepancy = stack->discrepancy;
@@ -635,7 +671,8 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   add_compute(spread, inside, engine);
   add_turns(spread, inside, engine);
   add_links(spread, inside, engine);
-  spread.other_choice = scenario.kind_factor * scenario.model_factor * other_choice(inside, engine);
+  spread.other_choice = other_choice(inside, engine);
+  for (double& longer : spread.other_choice) longer *= scenario.kind_factor * scenario.model_factor;
   // The factor of a cluster is on all but compute, and in the forecast.
   for (SpreadTerm& term : spread.terms) {
     const double factor = scenario.kind_factor * (is_of_compute(term) ? 1 : scenario.model_factor);

@@ -2,6 +2,7 @@
 // uncertainty, and the error of physics itself. Forecasts that share a term share its error, so
 // that a speedup is surer than either of its times.
 #pragma once
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -46,14 +47,25 @@ struct SpreadTerm {
   }
 };
 
+/// NCCL's choice at its edge may be another one on the machine, whose links it may see otherwise
+/// than the cluster's file. Its estimates are taken to be off by a normal deviation of 14 % of the
+/// logarithm of their ratio, which is a guess. `within`: an estimate of at most so many times the
+/// best. `chance`: that all estimates as near as that change places, at the middle of its range.
+struct NearChoice {
+  double within;
+  double chance;
+};
+inline constexpr std::array<NearChoice, 4> kNearChoices = {
+    {{1.06, .414}, {1.12, .263}, {1.18, .152}, {1.25, .076}}};
+
 struct SoftwareSpread {
   double forecast = 0;  // seconds, as it is said: by a known stack, else by physics
   double physics = 0;   // seconds, without any term
   double compute = 0;   // seconds of physics that were measured: one GPU alone
   double least = 0;     // seconds that no run takes less than
-  /// Seconds that the run takes more if NCCL takes the algorithm that it nearly took; 0: none is
-  /// near, or it changes less than 1 %.
-  double other_choice = 0;
+  /// Seconds that the run takes more if NCCL takes the algorithms that it nearly took, by how near
+  /// they are (kNearChoices); 0: none is, or they change less than 1 %.
+  std::array<double, kNearChoices.size()> other_choice{};
   std::vector<SpreadTerm> terms;
   std::string group;  // runs of one group share the discrepancy
   /// Standard deviations of logarithms, as a Stack has them. The discrepancy is of all but compute.

@@ -170,9 +170,10 @@ struct Cluster : NodeProperties {
   /// Factor on what the host's sockets carry at most. No property of a file: intervals move it.
   double socket_factor = 1;
 
-  /// NCCL takes the second best algorithm where it thinks that nearly as fast. No property of a
-  /// file: intervals ask for it, because a choice at the edge may be another one on the machine.
-  bool by_runner_up = false;
+  /// NCCL takes another algorithm than its first choice, if it thinks that it takes at most so many
+  /// times as long. No property of a file: intervals ask for it, because a choice at the edge may
+  /// be another one on the machine.
+  double nearly_chosen = 1;
 
   /// The cluster that NCCL chooses for, where an interval moved rates of this one: NCCL knows what
   /// links these are, and not what they reach. No property of a file. nullptr: this one.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -56,10 +57,13 @@ Cluster described_on(const Cluster& cluster, int nodes, int gpus) {
 /// A repeated measurement differs by this much at least, and each doubling of the nodes, or of the
 /// bytes beyond the measured ones, adds that (docs/accuracy.md, "Measured collectives").
 constexpr double kLeastDeviation = 0.02;
-constexpr double kDeviationOfDoubling = 0.1;
+constexpr double kDeviationOfDoubling = 0.08;
 /// So many doublings of the bytes around a size say how rough its line is there, and what of it
 /// other numbers of nodes have too.
 constexpr double kNear = 3;
+/// So many sizes say it where none as near as that has the algorithm of the other nodes. The mean
+/// of several sizes is surer than one by the root of their number.
+constexpr std::size_t kFewSizes = 3;
 
 /// A time at `bytes` on the straight line through two points.
 template <class Point>
@@ -67,6 +71,10 @@ double between(const Point& one, const Point& other, double bytes) {
   if (other.bytes <= one.bytes) return one.seconds;
   return one.seconds +
          (other.seconds - one.seconds) * (bytes - one.bytes) / (other.bytes - one.bytes);
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 /// The place of the first point behind the first that is not smaller than `bytes`, or of the last.
@@ -105,16 +113,15 @@ MeasuredTimes::MeasuredTimes(const Cluster& cluster, std::optional<NcclVersion> 
 /// The root of the mean square of the logarithms, over inner points within three doublings of
 /// `bytes`, or over the three nearest ones. nullopt with fewer than three of them.
 std::optional<double> MeasuredTimes::roughness(const std::vector<Point>& line, double bytes) {
-  constexpr std::size_t kLeast = 3;
   std::vector<std::pair<double, double>> off;  // doublings away, logarithm
   for (std::size_t i = 1; i + 1 < line.size(); ++i)
     off.emplace_back(std::abs(std::log2(line[i].bytes / bytes)),
                      std::log(line[i].seconds / between(line[i - 1], line[i + 1], line[i].bytes)));
-  if (off.size() < kLeast) return std::nullopt;
+  if (off.size() < kFewSizes) return std::nullopt;
   std::ranges::sort(off);
   double sum = 0;
   std::size_t count = 0;
-  while (count < off.size() && (count < kLeast || off[count].first <= kNear)) {
+  while (count < off.size() && (count < kFewSizes || off[count].first <= kNear)) {
     sum += off[count].second * off[count].second;
     ++count;
   }
@@ -122,13 +129,14 @@ std::optional<double> MeasuredTimes::roughness(const std::vector<Point>& line, d
 }
 
 double MeasuredTimes::described_time(int nodes, int gpus, Outcome outcome, double bytes) const {
-  return modelled_time(described_on(cluster_, nodes, gpus), nccl_, library_, outcome,
-                       Bytes{std::llround(bytes)})
-      .count();
+  return modelled(described_on(cluster_, nodes, gpus), nccl_, library_, outcome,
+                  Bytes{std::llround(bytes)})
+      .time.count();
 }
 
-double MeasuredTimes::ratio_on(const Line& line, int nodes, int gpus, Outcome outcome,
-                               double bytes) const {
+MeasuredTimes::Ratio MeasuredTimes::ratio_on(const NodesLine& at, int gpus, Outcome outcome,
+                                             double bytes) const {
+  const auto& [nodes, line] = at;
   const std::vector<Point>& points = line.points;
   const double inside = std::clamp(bytes, points.front().bytes, points.back().bytes);
   double time = points.front().seconds;
@@ -136,21 +144,34 @@ double MeasuredTimes::ratio_on(const Line& line, int nodes, int gpus, Outcome ou
     const std::size_t after = place_after(points, inside);
     time = between(points[after - 1], points[after], inside);
   }
-  return time / described_time(nodes, gpus, outcome, inside);
+  const Modelled model = modelled(described_on(cluster_, nodes, gpus), nccl_, library_, outcome,
+                                  Bytes{std::llround(inside)});
+  return {time / model.time.count(), model.way};
 }
 
-double MeasuredTimes::carried_ratio(const Line& line, int nodes, int gpus, Outcome outcome,
-                                    double bytes) const {
-  const double inside = std::clamp(bytes, line.points.front().bytes, line.points.back().bytes);
-  const double reach = std::min({kNear, std::log2(inside / line.points.front().bytes),
-                                 std::log2(line.points.back().bytes / inside)});
-  if (reach <= 0) return ratio_on(line, nodes, gpus, outcome, inside);
-  double sum = 0;
-  constexpr int kSteps = 3;  // to either side
-  for (int step = -kSteps; step <= kSteps; ++step)
-    sum +=
-        std::log(ratio_on(line, nodes, gpus, outcome, inside * std::exp2(reach * step / kSteps)));
-  return std::exp(sum / (2 * kSteps + 1));
+double MeasuredTimes::carried_ratio(const NodesLine& at, int gpus, Outcome outcome, double bytes,
+                                    const Modelled::Way& way) const {
+  const std::vector<Point>& points = at.second.points;
+  const double inside = std::clamp(bytes, points.front().bytes, points.back().bytes);
+  const double reach = std::max(0.0, std::min({kNear, std::log2(inside / points.front().bytes),
+                                               std::log2(points.back().bytes / inside)}));
+  std::vector<double> all, alike;  // logarithms
+  constexpr int kSteps = 3;        // to either side
+  for (int step = -kSteps; step <= kSteps; ++step) {
+    const Ratio ratio = ratio_on(at, gpus, outcome, inside * std::exp2(reach * step / kSteps));
+    all.push_back(std::log(ratio.of_time));
+    if (ratio.way == way) alike.push_back(all.back());
+  }
+  if (!alike.empty()) return std::exp(mean_of(alike));
+  std::vector<std::pair<double, double>> far;  // doublings away, logarithm
+  for (const Point& point : points)
+    if (const Ratio ratio = ratio_on(at, gpus, outcome, point.bytes); ratio.way == way)
+      far.emplace_back(std::abs(std::log2(point.bytes / bytes)), std::log(ratio.of_time));
+  if (far.empty()) return std::exp(mean_of(all));
+  std::ranges::sort(far);
+  far.resize(std::min(far.size(), kFewSizes));
+  for (const auto& [doublings, logarithm] : far) alike.push_back(logarithm);
+  return std::exp(mean_of(alike));
 }
 
 std::optional<MeasuredTimes::Basis> MeasuredTimes::basis_of(const RankLayout& layout,
@@ -181,31 +202,33 @@ double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes p
   if (!basis) return 1;
   const double bytes = std::max(1.0, bytes_of(layout, outcome, payload));
   const int gpus = layout.gpus_of(0);
-  const auto ratio = [&](const std::pair<const int, Line>& at) {
-    return ratio_on(at.second, at.first, gpus, outcome, bytes);
+  const auto ratio = [&](const NodesLine& at) {
+    return ratio_on(at, gpus, outcome, bytes).of_time;
   };
+  const Modelled model = modelled(described_on(cluster_, layout.nodes(), gpus), nccl_, library_,
+                                  outcome, Bytes{std::llround(bytes)});
   const auto& [below, above] = *basis;
   if (below == above) {
     if (layout.nodes() == below->first) return ratio(*below);
     // This size alone says what a node more or less takes. Twice the nodes, or half of them, know
-    // no more than the sizes around it, of which none stands out.
-    const double around = carried_ratio(below->second, below->first, gpus, outcome, bytes);
+    // no more than sizes of the same algorithm, of which none stands out.
+    const double around = carried_ratio(*below, gpus, outcome, bytes, model.way);
     const double doublings =
         std::abs(std::log2(static_cast<double>(layout.nodes()) / below->first));
     const double carried =
         ratio(*below) * std::pow(around / ratio(*below), std::min(1.0, doublings));
     // The model may choose another algorithm there. A run on more nodes is no faster all the same.
-    const double least = carried * described_time(below->first, gpus, outcome, bytes) /
-                         described_time(layout.nodes(), gpus, outcome, bytes);
+    const double least =
+        carried * described_time(below->first, gpus, outcome, bytes) / model.time.count();
     return layout.nodes() > below->first ? std::max(carried, least) : std::min(carried, least);
   }
-  const auto logarithm = [&](const std::pair<const int, Line>& at) {
+  const auto logarithm = [&](const NodesLine& at) {
     return std::log(ratio(at) * described_time(at.first, gpus, outcome, bytes));
   };
   const double way = std::log(static_cast<double>(layout.nodes()) / below->first) /
                      std::log(static_cast<double>(above->first) / below->first);
   const double time = std::exp((1 - way) * logarithm(*below) + way * logarithm(*above));
-  return time / described_time(layout.nodes(), gpus, outcome, bytes);
+  return time / model.time.count();
 }
 
 std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome outcome,
@@ -216,10 +239,11 @@ std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome
   const Bytes whole{std::llround(bytes)};
   Cluster now = cluster_;
   now.measured = nullptr;
-  const Seconds then = modelled_time(described_on(cluster_, layout.nodes(), layout.gpus_of(0)),
-                                     nccl_, library_, outcome, whole);
+  const Seconds then = modelled(described_on(cluster_, layout.nodes(), layout.gpus_of(0)), nccl_,
+                                library_, outcome, whole)
+                           .time;
   constexpr double kSame = 1e-3;
-  if (std::abs(modelled_time(now, nccl_, library_, outcome, whole) / then - 1) > kSame)
+  if (std::abs(modelled(now, nccl_, library_, outcome, whole).time / then - 1) > kSame)
     return std::nullopt;
   double rough = kLeastDeviation;
   double doublings = INFINITY;
@@ -239,6 +263,8 @@ std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome
     doublings =
         std::min(doublings, std::abs(std::log2(static_cast<double>(layout.nodes()) / at->first)));
   }
+  const bool carried = basis->below == basis->above && doublings > 0;
+  if (carried) rough = std::max(kLeastDeviation, rough / std::sqrt(double(kFewSizes)));
   return std::hypot(rough, kDeviationOfDoubling * doublings, kDeviationOfDoubling * beyond);
 }
 
@@ -288,15 +314,15 @@ std::string MeasuredTimes::words(const RankLayout& layout, Outcome outcome, Byte
   return name + " as " + measured;
 }
 
-Seconds modelled_time(const Cluster& cluster, std::optional<NcclVersion> nccl,
-                      const LibraryRule* library, Outcome outcome, Bytes bytes) {
+Modelled modelled(const Cluster& cluster, std::optional<NcclVersion> nccl,
+                  const LibraryRule* library, Outcome outcome, Bytes bytes) {
   const CollectiveChoice choice(cluster, nccl, library);
   CollectiveLoad load{.payload = bytes};
   if (outcome == Outcome::AllGathered)
     load.payload.count = std::max<std::int64_t>(1, bytes.count / cluster.ranks());
   const CollectiveUse use = choice.to(outcome, load);
   load.protocol = use.protocol;
-  return choice.time(*use.collective, load);
+  return {choice.time(*use.collective, load), {use.collective, use.protocol.name}};
 }
 
 std::optional<NcclVersion> nccl_of(std::string_view library) {

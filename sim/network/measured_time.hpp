@@ -16,6 +16,22 @@
 
 namespace gradcast {
 
+/// A collective by the model.
+struct Modelled {
+  /// Its algorithm and protocol.
+  struct Way {
+    const Collective* collective;
+    std::string_view protocol;
+    bool operator==(const Way&) const = default;
+  };
+  Seconds time;
+  Way way;
+};
+
+/// The collective that the library chooses on this cluster. `bytes` as nccl-tests counts them.
+Modelled modelled(const Cluster& cluster, std::optional<NcclVersion> nccl,
+                  const LibraryRule* library, Outcome outcome, Bytes bytes);
+
 /// Measured over modelled times. The model is the closed form on the cluster as its file describes
 /// it, so that a changed bandwidth changes a forecast by as much as the model says.
 ///
@@ -23,9 +39,10 @@ namespace gradcast {
 /// algorithm has them. Beyond the sizes the ratio at the edge holds. Between two measured numbers
 /// of nodes the time is interpolated, logarithm over logarithm: the model may choose another
 /// algorithm there than on either side, whose ratio says nothing of it. Beyond them the nearest
-/// one's ratio holds, in the mean of the sizes around, for a library's choice of algorithm at one
-/// size is not that of other nodes; and more nodes take no less time. One node says nothing of
-/// several. All of this is for one number of GPUs a node, since another one uses other links.
+/// one's ratio holds, in the mean of sizes that take the algorithm and protocol of the other nodes,
+/// near this size if there are any: a ring says nothing of a tree. More nodes take no less time.
+/// One node says nothing of several. All of this is for one number of GPUs a node, since another
+/// one uses other links.
 class MeasuredTimes {
  public:
   /// `cluster` has measured times and must outlive this.
@@ -62,14 +79,15 @@ class MeasuredTimes {
     std::vector<Point> points;
     std::string library;
   };
+  using NodesLine = std::pair<const int, Line>;
   /// Collective, GPUs a node.
   using Kind = std::pair<std::string, int>;
 
   /// The measured numbers of nodes that a layout's times rest on: its own twice, the nearest one
   /// twice, or the two around it.
   struct Basis {
-    const std::pair<const int, Line>* below;
-    const std::pair<const int, Line>* above;
+    const NodesLine* below;
+    const NodesLine* above;
   };
 
   /// The basis of a layout's times. nullopt: nothing was measured for such a layout.
@@ -77,10 +95,17 @@ class MeasuredTimes {
   /// Bytes as nccl-tests counts them.
   static double bytes_of(const RankLayout& layout, Outcome outcome, Bytes payload);
   /// Measured over modelled time on one of the measured numbers of nodes.
-  double ratio_on(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
-  /// The part of that ratio that holds on other nodes too: the geometric mean over sizes as far
-  /// below as above, up to three doublings, and no farther than the line goes.
-  double carried_ratio(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
+  struct Ratio {
+    double of_time;
+    Modelled::Way way;  // there
+  };
+  Ratio ratio_on(const NodesLine& at, int gpus, Outcome outcome, double bytes) const;
+  /// The part of that ratio that holds on other nodes too, where the model goes this way: the
+  /// geometric mean over sizes as far below as above, up to three doublings, and no farther than
+  /// the line goes, that go it as well; without any, over the nearest ones that do; without these,
+  /// over all of the first.
+  double carried_ratio(const NodesLine& at, int gpus, Outcome outcome, double bytes,
+                       const Modelled::Way& way) const;
   /// The model's time on the cluster as its file describes it.
   double described_time(int nodes, int gpus, Outcome outcome, double bytes) const;
   /// A line's distance from the straight lines between its neighbours, near `bytes`.
@@ -97,11 +122,6 @@ class MeasuredTimes {
   /// A library that was measured and is not the forecast's, on one or on several nodes.
   std::map<std::pair<Kind, bool>, std::string> others_;
 };
-
-/// The time of a collective that the library chooses on this cluster, by the model. `bytes` as
-/// nccl-tests counts them.
-Seconds modelled_time(const Cluster& cluster, std::optional<NcclVersion> nccl,
-                      const LibraryRule* library, Outcome outcome, Bytes bytes);
 
 /// The version of NCCL that a measured point's library names. Not given: it names none, or one that
 /// is older than NCCL's rules here.

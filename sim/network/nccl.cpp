@@ -14,10 +14,12 @@ namespace {
 /// Time from the call to the kernel's first instruction on all ranks; NCCL's model leaves it out.
 constexpr Seconds kLaunch{6e-6};
 
-/// A host takes so long for a call, and calls follow one another no faster, however few steps their
-/// rings have: small all-reduces, all-gathers and reduce-scatters take 16.7 to 18.4 us on
-/// snellius-n1.
-constexpr Seconds kHostCall{17e-6};
+/// A host takes so long for the calls of a GPU's small collectives, which follow one another no
+/// faster, however few steps their rings have: nccl-tests calls for all GPUs of its process. On
+/// snellius-n1, of four, small all-reduces, all-gathers and reduce-scatters take 16.7 to 18.4 us.
+/// Two GPUs take 6.8 to 14.2 us in seven logs that no file here has.
+constexpr Seconds kHostCall{4.25e-6};
+constexpr int kMostCalls = 4;
 
 /// NCCL's steps were measured on InfiniBand and NVLink or PCIe, so they hold such latencies.
 /// Cluster files say about as much for an empty step, and a larger figure adds its excess.
@@ -298,25 +300,29 @@ Seconds into_switch(Seconds of_piece) { return above(of_piece, Seconds{10e-6}); 
 /// 1024 GPUs (below) say more, all-gathers of 80 GPUs less.
 constexpr double kGoesMeanwhile = .5;
 
-/// A ring's steps take so many times as long as NCCL counts, whose latencies were timed on few
-/// ranks: each rank waits for the one before it, and so for whichever is late. Two logs that no
-/// file has show it. 64 H100 on Slingshot take 9.1 us a step of an all-gather by LL, where 2.9 are
-/// counted with Polaris's 7.5 us between nodes (NREL's Kestrel, 1 to 128 KiB): 3.1 times. 1024 H100
-/// on RoCE by LL128 take 19.4 and 20.2 ms for all-reduces of 1 and 2 GiB (NVIDIA/nccl-tests#322): 4
-/// times, if half of the bytes go meanwhile. Eight ranks take what is counted. How it grows between
-/// is a guess, and that RCCL's rings wait as long.
-double waits_of_ring(int ranks) {
-  if (ranks <= 8) return 1;
-  if (ranks < 64) return 1 + 2.1 * (ranks - 8) / 56;
-  return std::min(4.0, 3.1 + .9 * std::log2(ranks / 64.0) / 4);
-}
-
 /// All steps of a ring take this beside their bytes, as NCCL counts them.
 Seconds ring_latencies(const Protocol& protocol, const Cluster& cluster, const NcclMachine& machine,
                        double steps) {
   const double between = steps * machine.nodes / machine.ranks();
   return (steps - between) * (protocol.inside + cluster.intra.latency) +
          between * (protocol.between + cluster.nic.latency);
+}
+
+/// A ring's steps take so much longer than NCCL counts, whose latencies were timed on few ranks:
+/// each rank waits for the one before it, and so for whichever is late. Two logs that no file has
+/// show it. 64 H100 on Slingshot take 9.1 us a step of an all-gather by LL, where 2.9 are counted
+/// with Polaris's 7.5 us between nodes (NREL's Kestrel, 1 to 128 KiB). 1024 H100 on RoCE by LL128
+/// take 19.4 and 20.2 ms for all-reduces of 1 and 2 GiB (NVIDIA/nccl-tests#322): 6 us a step more
+/// than counted, if half of the bytes go meanwhile. Simple's longer steps are taken to wait for 2.1
+/// to 3 times what is counted. Eight ranks take what is counted. How it grows between is a guess,
+/// and that RCCL's rings wait as long.
+Seconds waits_of_ring(NcclProtocol protocol, int ranks, double steps, Seconds latencies) {
+  constexpr Seconds kOfStep{6.2e-6};
+  const double many = std::clamp((ranks - 8) / 56., 0., 1.);
+  const Seconds of_steps = many * steps * kOfStep;
+  if (protocol != NcclProtocol::Simple) return of_steps;
+  const double more = std::min(3., 2.1 + .9 * std::log2(std::max(1., ranks / 64.)) / 4);
+  return std::max(of_steps, many * more * latencies);
 }
 
 /// A ring's latencies and its bytes take their time one after the other, as NCCL counts them. Its
@@ -424,8 +430,9 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
                                              link_bandwidth(cluster, machine, estimate, outcome)}
                                    : Seconds{0};
   if (is_ring && machine.nodes == 1 && machine.rccl == nullptr)
-    protocol.begin = std::max(
-        protocol.begin, kHostCall - steps * (protocol.inside + cluster.intra.latency) - of_bytes);
+    protocol.begin =
+        std::max(protocol.begin, std::min(kMostCalls, machine.ranks()) * kHostCall -
+                                     steps * (protocol.inside + cluster.intra.latency) - of_bytes);
   const NetworkKind kind = network_kind_of(cluster);
   const bool rounds_of_nodes = is_ring && machine.nodes > 1;
   // Without threads of its own for that, the one that looks after all messages of a GPU copies
@@ -446,7 +453,9 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   const Seconds hidden = is_foreign(kind) ? std::max(latencies, of_bytes) : latencies + of_bytes;
   if (kind != NetworkKind::GpudirectTcp)  // its logs, of 16 ranks, show no such wait
     protocol.begin +=
-        above(waits_of_ring(machine.ranks()) * latencies + (1 - kGoesMeanwhile) * of_bytes, hidden);
+        above(latencies + waits_of_ring(estimate.protocol, machine.ranks(), steps, latencies) +
+                  (1 - kGoesMeanwhile) * of_bytes,
+              hidden);
   if (!is_foreign(kind)) wait_before_bytes(protocol, cluster, latencies);
   return protocol;
 }
@@ -494,19 +503,18 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
 
 namespace {
 
-/// An estimate that is so many times the best one counts as nearly as fast.
-constexpr double kNearlyAsFast = 1.25;
-
 /// The one that NCCL takes, the first, or the fastest of another algorithm, if NCCL thinks that it
-/// takes hardly longer.
-NcclEstimate estimate_of(const std::vector<NcclEstimate>& in_its_order, bool runner_up) {
-  const NcclEstimate& best = in_its_order.front();
-  if (!runner_up) return best;
+/// takes at most `within` times as long. A table of sizes leaves no such doubt.
+NcclEstimate estimate_of(const std::vector<NcclEstimate>& in_its_order, double within) {
+  const NcclEstimate& first = in_its_order.front();
+  const bool by_time = std::ranges::none_of(
+      in_its_order, [&](const NcclEstimate& each) { return each.time < first.time; });
+  if (within <= 1 || !by_time) return first;
   const auto other =
       std::find_if(in_its_order.begin(), in_its_order.end(),
-                   [&](const NcclEstimate& each) { return each.algorithm != best.algorithm; });
-  const bool near = other != in_its_order.end() && other->time <= best.time * kNearlyAsFast;
-  return near ? *other : best;
+                   [&](const NcclEstimate& each) { return each.algorithm != first.algorithm; });
+  const bool near = other != in_its_order.end() && other->time <= within * first.time;
+  return near ? *other : first;
 }
 
 }  // namespace
@@ -517,7 +525,7 @@ NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankL
     return nccl_way(*cluster.chosen_on, version, layout, outcome, bytes);
   NcclWay way;
   way.machine = nccl_machine(cluster, version, layout.nodes(), layout.most_gpus());
-  way.estimate = estimate_of(nccl_estimates(way.machine, outcome, bytes), cluster.by_runner_up);
+  way.estimate = estimate_of(nccl_estimates(way.machine, outcome, bytes), cluster.nearly_chosen);
   const bool rails = cluster.nics_per_node > 1 && layout.nodes() > 1 && layout.most_gpus() > 1;
   way.collective = collective_of(way.estimate.algorithm, outcome, rails);
   way.protocol = protocol_of(cluster, way.machine, way.estimate, outcome, bytes);

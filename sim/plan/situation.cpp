@@ -30,8 +30,11 @@ std::string print_bits(double rate) { return to_text(BytesPerSecond{rate}); }
 std::string print_rounded(double value) { return number_to_text(rounded_to(4, value)); }
 
 constexpr SituationNumber kNumbers[] = {
-    {"calls", "buckets of an iteration",
-     [](const Scenario&, const Plan& plan) { return static_cast<double>(plan.buckets.size()); },
+    {"calls", "buckets of an iteration, or of a micro-step where each synchronises",
+     [](const Scenario& s, const Plan& plan) {
+       return static_cast<double>(plan.buckets.size()) /
+              (s.synchronises_every() ? s.accumulation : 1);
+     },
      number_at_least_0, number_to_text},
     {"elements", "of the largest bucket",
      [](const Scenario&, const Plan& plan) {

@@ -84,14 +84,17 @@ void apply_stack(Scenario& scenario) {
   const std::vector<const StackTerm*> terms = terms_for(*scenario.stack, scenario);
   const Plan plan = make_plan(scenario);
   for (const StackTerm* term : terms) {
-    // A share of one NIC says nothing of a faster one.
-    const bool rate = term->quantity->inverse && term->quantity->name != "nic_share";
+    const std::string_view name = term->quantity->name;
+    // Sockets have a share of their own, which other networks do not tell.
+    const bool of_sockets = scenario.cluster.by_sockets && name == "nic_share";
+    // What a library takes of a NIC and for a call is its own, whoever shards, on a faster NIC too.
+    const bool of_library =
+        (name == "nic_share" && !of_sockets) || name == "per_collective_latency";
     // A GPU that computes slows its collectives down, whatever they carry.
-    const bool holds = rate || term->quantity->name == "computing_slowdown";
+    const bool rate = term->quantity->inverse && name != "nic_share";
+    const bool holds = rate || of_library || name == "computing_slowdown";
     std::string outside =
         outside_of(term->seen, scenario, plan, holds ? HoldsFor::LargerToo : HoldsFor::Seen);
-    // Sockets have a share of their own, which other networks do not tell.
-    const bool of_sockets = scenario.cluster.by_sockets && term->quantity->name == "nic_share";
     if (of_sockets && !outside.empty()) continue;
     scenario.stack_uses.push_back({term, term->quantity->get(scenario), std::move(outside)});
   }

@@ -112,8 +112,9 @@ Cluster cluster_of(const LoggedTime& time, Cluster cluster) {
 /// The forecast's error in percent of the measured time.
 double error_of(const LoggedTime& time, const Cluster& on) {
   const Cluster cluster = cluster_of(time, on);
-  const Seconds forecast = modelled_time(cluster, time.version, nullptr,
-                                         *outcome_named(time.point.collective), time.point.bytes);
+  const Seconds forecast = modelled(cluster, time.version, nullptr,
+                                    *outcome_named(time.point.collective), time.point.bytes)
+                               .time;
   return 100 * (forecast / time.point.seconds - 1);
 }
 

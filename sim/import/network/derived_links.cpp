@@ -81,8 +81,9 @@ double excess(const Cluster& cluster, const std::vector<CurvePoint>& points) {
     leave_links(on, cluster);
     on.lay_out_ranks();
     settle_pcie(on);
-    const Seconds time = modelled_time(on, nccl_of(point.library).value_or(kUsualNccl), nullptr,
-                                       *outcome_named(point.collective), point.bytes);
+    const Seconds time = modelled(on, nccl_of(point.library).value_or(kUsualNccl), nullptr,
+                                  *outcome_named(point.collective), point.bytes)
+                             .time;
     sum += std::log(time / point.seconds);
   }
   return sum / static_cast<double>(points.size());
@@ -295,10 +296,10 @@ int fewest_nics(double bytes_per_second, int gpus, NetworkKind kind) {
   return std::max(1, gpus);
 }
 
-void derive_links(ImportedCluster& measured) {
+namespace {
+
+void derive_known_kind(ImportedCluster& measured, bool several) {
   Cluster& cluster = measured.cluster;
-  const bool several = std::any_of(measured.curve.begin(), measured.curve.end(),
-                                   [](const CurvePoint& point) { return point.nodes > 1; });
   if (several && !measured.sources.contains("nics_per_node")) {
     cluster.nics_per_node = fewest_nics(bytes_of_ring(measured, true, false), cluster.gpus_per_node,
                                         network_kind_of(cluster));
@@ -313,6 +314,45 @@ void derive_links(ImportedCluster& measured) {
   raise_inside(measured);
   derive(measured, true, cluster.nic, "nic",
          bytes_of_ring(measured, true, false) / cluster.nics_per_node);
+}
+
+ImportedCluster derived_as(NetworkKind kind, ImportedCluster measured) {
+  measured.cluster.network_kind = kind;
+  derive_known_kind(measured, true);
+  return measured;
+}
+
+/// The kind of a network that nothing names, by its latency.
+NetworkKind kind_by_latency(Cluster cluster) {
+  cluster.network_kind = NetworkKind::Unknown;
+  return network_kind_of(cluster);
+}
+
+}  // namespace
+
+void derive_links(ImportedCluster& measured) {
+  const bool several = std::any_of(measured.curve.begin(), measured.curve.end(),
+                                   [](const CurvePoint& point) { return point.nodes > 1; });
+  const bool unsaid = measured.cluster.network_kind == NetworkKind::Unknown &&
+                      !measured.sources.contains("nic_latency");
+  if (!several || !unsaid) {
+    derive_known_kind(measured, several);
+    return;
+  }
+  // The latency tells the kind where nothing names it, but not while it is searched: NCCL chooses
+  // otherwise on the other side of that edge.
+  constexpr double kMostOfSockets = 12.5e9;
+  ImportedCluster sockets = derived_as(NetworkKind::Tcp, measured);
+  const bool by_sockets = kind_by_latency(sockets.cluster) == NetworkKind::Tcp &&
+                          bytes_of_ring(measured, true, false) <= kMostOfSockets;
+  ImportedCluster fast = derived_as(NetworkKind::InfiniBand, std::move(measured));
+  const bool is_slow = kind_by_latency(fast.cluster) == NetworkKind::Tcp;
+  measured = std::move(by_sockets && is_slow ? sockets : fast);
+  if (is_slow && !by_sockets)
+    measured.sources["network_kind"] =
+        "inferred: not tcp, by whose sockets the measured times would be longer";
+  else
+    measured.cluster.network_kind = NetworkKind::Unknown;
 }
 
 }  // namespace gradcast

@@ -314,7 +314,7 @@ TEST_CASE("times of fewer GPUs were measured on their links", "[doubt]") {
       measured_on(scenario_on("mahti", {}).cluster, 2, size, Seconds{15e-3});
   CHECK(link_doubts(scenario, kReach).empty());
   const Seconds modelled =
-      modelled_time(scenario.cluster, scenario.nccl, nullptr, Outcome::AllReduced, size);
+      gradcast::modelled(scenario.cluster, scenario.nccl, nullptr, Outcome::AllReduced, size).time;
   const double stretch = MeasuredTimes(scenario.cluster, scenario.nccl, nullptr)
                              .stretch(layout_of(scenario.cluster), Outcome::AllReduced, size);
   CHECK(stretch * modelled.count() == Approx(15e-3).epsilon(0.01));

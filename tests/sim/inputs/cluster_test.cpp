@@ -22,6 +22,17 @@ const std::string kGood =
 
 }  // namespace
 
+TEST_CASE("a network of 15 us is TCP, whatever the unit", "[cluster]") {
+  for (const char* latency : {"15us", "0.015ms", "15000ns", "0.000015s"}) {
+    Cluster cluster;
+    cluster.nic.latency = parse_time(latency);
+    CHECK(network_kind_of(cluster) == NetworkKind::Tcp);
+  }
+  Cluster less;
+  less.nic.latency = parse_time("14.9us");
+  CHECK(network_kind_of(less) == NetworkKind::InfiniBand);
+}
+
 TEST_CASE("a cluster is read from its properties", "[cluster]") {
   const Cluster read = cluster(kGood);
   CHECK(read.name == "x");

@@ -45,6 +45,23 @@ constexpr std::int64_t kMiB = 1 << 20;
 
 }  // namespace
 
+// On 32 nodes a table of sizes takes the tree, whatever RCCL's estimates say of rings.
+TEST_CASE("a table of sizes leaves no doubt of RCCL's choice", "[rccl]") {
+  Cluster cluster = of(GpuGeneration::Cdna3, 32, 8);
+  cluster.lay_out_ranks();
+  const auto chosen = [&] {
+    return nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, Bytes{25 * kMiB})
+        .estimate.algorithm;
+  };
+  const std::vector<NcclEstimate> all =
+      nccl_estimates(machine(cluster), Outcome::AllReduced, Bytes{25 * kMiB});
+  REQUIRE(std::ranges::any_of(
+      all, [&](const NcclEstimate& each) { return each.time < all.front().time; }));
+  const NcclAlgorithm first = chosen();
+  cluster.nearly_chosen = 1.25;
+  CHECK(chosen() == first);
+}
+
 // Table 5. Seven links of 48 GB/s: 336. A ring of 8 passes 14/8 of the buffer in 14 steps.
 // Simple: 17 + 14 x 2.1 us, and 336 x 8/14 = 192 GB/s. LL: 12 + 14 x .8 us, of .08 x 192 = 15.36
 // GB/s. A tree has 2 x 7 steps of .9 us, and of 336 / 2 x .06 in LL so much: at 256 KiB, the 12th

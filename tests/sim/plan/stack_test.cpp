@@ -259,7 +259,31 @@ TEST_CASE("a host's rate limits larger messages, more ranks and faster NICs than
     apply_stack(sharded);
     CHECK(outside_seen(sharded).empty());
   }
-  CHECK(outside_seen(on_stack("nic_share,90%,,x,,nic=8bps,\n")) == "nic_share");
+}
+
+TEST_CASE("a library takes of a faster NIC what it takes of one, whoever shards", "[stack]") {
+  const auto left = [](const std::string& row) {
+    Scenario sharded = on_stack(row);
+    sharded.sharding.kind = Sharding::Zero1;
+    apply_stack(sharded);
+    return outside_seen(sharded);
+  };
+  CHECK(left("nic_share,90%,,x,,nic=8bps,\n").empty());
+  CHECK(left("per_collective_latency,9us,,x,,nic=8bps,\n").empty());
+  CHECK(left("nic_share,90%,,x,,nic=1Tbps,\n") == "nic_share");
+  CHECK(left("per_iteration_overhead,9us,,x,,nic=8bps,\n") == "per_iteration_overhead");
+}
+
+// Two micro-steps that both send have twice the buckets of one, and as many calls.
+TEST_CASE("calls are those of a micro-step where each synchronises", "[stack]") {
+  Scenario scenario = toy::scenario();
+  const auto calls = [&] {
+    return outside_of(parse_seen("calls=1000"), scenario, make_plan(scenario), HoldsFor::Seen);
+  };
+  const std::string of_one = calls();
+  scenario.accumulation = 2;
+  scenario.synchronise = Synchronise::Every;
+  CHECK(calls() == of_one);
 }
 
 TEST_CASE("a GPU that computes slows its collectives down, sharded or not", "[stack]") {

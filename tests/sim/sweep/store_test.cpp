@@ -56,7 +56,7 @@ TEST_CASE("what makes a forecast uncertain comes back from its line", "[sweep]")
   spread.terms[1].of_physics = true;
   spread.terms[0].most = 3;
   spread.least = 0.97;
-  spread.other_choice = -0.25;
+  spread.other_choice = {0, 0, .5, -0.25};
   spread.kinds = {{"kind_factor at 1 on 8", 0.1}};
   spread.kind = {"topk", Seconds{2.0 / 3}, 8};
   spread.kind_variance = 0.01;
