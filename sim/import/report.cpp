@@ -221,6 +221,14 @@ std::vector<std::string> next_commands(const Imported& imported, const ImportedF
             "gradcast learn " + measured + " -o my-cluster"};
   }
   if (files.paths.model.empty() || files.paths.trace.empty()) return {};
+  // Parameters, gradients and Adam's two numbers: 16 bytes each. Such a model is sharded.
+  constexpr std::int64_t kMostOnOneGpu = 5'000'000'000;
+  if (imported.model && imported.model->elements() > kMostOnOneGpu && imported.world_size == 1 &&
+      !sharded(imported)) {
+    const std::string what = "--model " + quoted(files.paths.model) + " --trace " +
+                             quoted(files.paths.trace) + " --cluster dgx-h100 --nodes 16";
+    return {"gradcast simulate " + what + " --sharding fsdp", "gradcast decide " + what};
+  }
   // A run of one rank says nothing of a network: the example is one that people rent.
   const std::string where = files.paths.cluster.empty()
                                 ? "--cluster 10gbe --nodes 8"

@@ -84,6 +84,17 @@ TEST_CASE("the fusion of a run makes its buckets, by DDP's own sizes or by a rou
   CHECK(to_text(fusion_of(run)) == "ddp");
 }
 
+// 6 G parameters with Adam are 96 GB, more than a GPU has.
+TEST_CASE("the commands that go on with a large model shard it") {
+  Imported large = imported(1);
+  large.model = Model{"large", {{"a", "a", 6'000'000'000, 0}}};
+  const ImportedFiles made = files_of(large, "toy", shape_of(large, {}), "my", {});
+  const std::vector<std::string> next = next_commands(large, made, shape_of(large, {}));
+  REQUIRE(next.size() == 2);
+  CHECK_THAT(next[0], Contains("--cluster dgx-h100 --nodes 16 --sharding fsdp"));
+  CHECK_THAT(next[1], Contains("gradcast decide --model my/models/toy.csv"));
+}
+
 // In double quotes a shell still runs what stands in $( ) and behind a quote.
 TEST_CASE("a folder of any name is one word of the commands that go on") {
   const Imported run = imported(2);
