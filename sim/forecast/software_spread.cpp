@@ -372,6 +372,16 @@ double least_of(const Scenario& scenario, Seconds compute) {
   return stated ? kLeastOfCompute * compute.count() : 0;
 }
 
+/// False over TCP for a rate that no NIC has: a flow's, of which NCCL may open several.
+bool is_of_nic(const Cluster& cluster) {
+  if (network_kind_of(cluster) != NetworkKind::Tcp) return true;
+  constexpr double kOverhead = .12;  // of headers
+  return std::ranges::any_of(std::array{1, 10, 25, 40, 50, 100, 200, 400}, [&](int gigabits) {
+    const double share = 8 * cluster.nic.bandwidth.value / (gigabits * 1e9);
+    return share <= 1 && share > 1 - kOverhead;
+  });
+}
+
 /// The time that NCCL's dense sums take on NICs of their nominal rate, at least: whatever the
 /// algorithm, a node sends what the others need and receives what they have. 0 where something else
 /// adds up or sends, and where the NICs' rate is in doubt itself.
@@ -379,6 +389,7 @@ double least_on_wire(const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   const bool known = cluster.measured == nullptr && cluster.platform_file.empty() &&
                      cluster.overrides().empty() && cluster.network_sharp == YesNo::No &&
+                     is_of_nic(cluster) &&
                      std::ranges::none_of(cluster.deviations, [](const PropertyDeviation& each) {
                        return each.property.starts_with("nic");
                      });
@@ -612,9 +623,9 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   spread.group = scenario.cluster.name;
   const Seconds computed = computed_in(scenario, forecast.iteration / scenario.kind_factor);
   spread.compute = scenario.kind_factor * computed.count();
-  spread.least = std::max(least_of(scenario, computed), least_on_wire(scenario));
-  // Learned runs may be faster than the stated time: then that is no bound.
-  if (spread.least > spread.forecast) spread.least = 0;
+  // Learned runs may be faster than what was stated: then that is no bound.
+  for (const double least : {least_of(scenario, computed), least_on_wire(scenario)})
+    if (least <= spread.forecast) spread.least = std::max(spread.least, least);
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
   double scatter = stack->scatter;

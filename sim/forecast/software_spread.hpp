@@ -48,9 +48,10 @@ struct SpreadTerm {
 };
 
 /// NCCL's choice at its edge may be another one on the machine, whose links it may see otherwise
-/// than the cluster's file. Its estimates are taken to be off by a normal deviation of 14 % of the
-/// logarithm of their ratio, which is a guess. `within`: an estimate of at most so many times the
-/// best. `chance`: that all estimates as near as that change places, at the middle of its range.
+/// than the cluster's file. Its estimates are taken to be off by a normal deviation of .136 in the
+/// logarithm of their ratio, which is a guess: one in twenty is off by 1.25 times. `within`: an
+/// estimate of at most so many times the best. `chance`: that all estimates as near as that change
+/// places, at the middle of its range.
 struct NearChoice {
   double within;
   double chance;

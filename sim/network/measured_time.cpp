@@ -263,8 +263,10 @@ std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome
     doublings =
         std::min(doublings, std::abs(std::log2(static_cast<double>(layout.nodes()) / at->first)));
   }
-  const bool carried = basis->below == basis->above && doublings > 0;
-  if (carried) rough = std::max(kLeastDeviation, rough / std::sqrt(double(kFewSizes)));
+  // As the ratio goes from this size's to that of several, so does its deviation.
+  if (basis->below == basis->above)
+    rough = std::max(kLeastDeviation,
+                     rough * std::pow(double(kFewSizes), -.5 * std::min(1., doublings)));
   return std::hypot(rough, kDeviationOfDoubling * doublings, kDeviationOfDoubling * beyond);
 }
 

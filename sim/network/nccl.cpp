@@ -504,16 +504,16 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
 namespace {
 
 /// The one that NCCL takes, the first, or the fastest of another algorithm, if NCCL thinks that it
-/// takes at most `within` times as long. A table of sizes leaves no such doubt.
+/// takes at most `within` times the least time. A table of sizes may put first what takes longer:
+/// RCCL takes another protocol by it, and its algorithm by the least time.
 NcclEstimate estimate_of(const std::vector<NcclEstimate>& in_its_order, double within) {
   const NcclEstimate& first = in_its_order.front();
-  const bool by_time = std::ranges::none_of(
-      in_its_order, [&](const NcclEstimate& each) { return each.time < first.time; });
-  if (within <= 1 || !by_time) return first;
+  if (within <= 1) return first;
   const auto other =
       std::find_if(in_its_order.begin(), in_its_order.end(),
                    [&](const NcclEstimate& each) { return each.algorithm != first.algorithm; });
-  const bool near = other != in_its_order.end() && other->time <= within * first.time;
+  const Seconds least = std::ranges::min(in_its_order, {}, &NcclEstimate::time).time;
+  const bool near = other != in_its_order.end() && other->time <= within * least;
   return near ? *other : first;
 }
 

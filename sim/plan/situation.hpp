@@ -18,10 +18,10 @@ struct SituationNumber {
   std::string (*print)(double number);
 };
 
-/// calls: buckets of an iteration, each of which is a call of the compressor and a collective;
-/// elements, bytes: of the largest bucket, before and after compression; ranks; nodes; density;
-/// compute: seconds of one GPU alone; shards: ranks that share a
-/// copy, 1 where a box does not say; nic: bandwidth of a NIC.
+/// calls: buckets of an iteration, or of a micro-step where each synchronises, each of which is a
+/// call of the compressor and a collective; elements, bytes: of the largest bucket, before and
+/// after compression; ranks; nodes; density; compute: seconds of one GPU alone; shards: ranks that
+/// share a copy, 1 where a box does not say; nic: bandwidth of a NIC.
 std::span<const SituationNumber> situation_numbers();
 
 /// The range in which a number was seen.
@@ -49,8 +49,9 @@ void widen(SeenBox& seen, const SituationNumber& number, double value);
 /// A number within this factor of a seen range counts as seen: nobody measures every size.
 inline constexpr double kSeenReach = 2;
 
-/// LargerToo: the rate of a host limits more bytes, more ranks, a faster NIC and more shards than
-/// were seen, too. Without it a message above the seen sizes would cost less than one of them.
+/// LargerToo: the rate of a host, and what a library or a GPU that computes takes, limits more
+/// bytes, more ranks, a faster NIC and more shards than were seen, too. Without it a message above
+/// the seen sizes would cost less than one of them.
 enum class HoldsFor { Seen, LargerToo };
 
 /// The numbers by which a run lies outside of the seen ranges: "calls 161 (seen: 1)", joined by

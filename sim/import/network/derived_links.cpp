@@ -350,7 +350,7 @@ void derive_links(ImportedCluster& measured) {
   measured = std::move(by_sockets && is_slow ? sockets : fast);
   if (is_slow && !by_sockets)
     measured.sources["network_kind"] =
-        "inferred: not tcp, by whose sockets the measured times would be longer";
+        "inferred: not tcp, whose sockets would take longer or have another latency";
   else
     measured.cluster.network_kind = NetworkKind::Unknown;
 }

@@ -349,6 +349,11 @@ TEST_CASE("no dense sum is faster than its bytes on the NICs", "[spread]") {
   CHECK(low() == Approx(2 * .75 * (1 << 30) / (1.1 * 9.43e9 / 8)));
   scenario.cluster.network_sharp = YesNo::Yes;  // switches add up
   CHECK(low() == 0);
+  scenario.cluster.network_sharp = YesNo::No;
+  scenario.cluster.network_kind = NetworkKind::Tcp;
+  CHECK(low() > 0);
+  scenario.cluster.nic.bandwidth = BytesPerSecond{4.9e9 / 8};  // a flow's
+  CHECK(low() == 0);
 }
 
 TEST_CASE("a term that was not seen like this is in the interval and not in the forecast",

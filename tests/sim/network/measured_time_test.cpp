@@ -263,6 +263,12 @@ TEST_CASE("a smooth line is sure to 2 %, and each doubling away from what was me
   // 8 MB in 18 ms. Its neighbours say 9 ms, and beside it 4 MB look like 8 ms where they took 5.
   CHECK(deviation_on(measured(4, line(18e-3)), 3).value() ==
         Approx(std::sqrt((std::pow(std::log(2), 2) + std::pow(std::log(5.0 / 8), 2)) / 3)));
+  // A node more is log2(5/4) = 0.32 of the way to the mean of three sizes.
+  const double rough = deviation_on(measured(4, line(18e-3)), 3).value();
+  CHECK(deviation_on(measured(5, line(18e-3)), 3).value() ==
+        Approx(std::hypot(rough * std::pow(3, -.5 * std::log2(1.25)), .08 * std::log2(1.25))));
+  CHECK(deviation_on(measured(8, line(18e-3)), 3).value() ==
+        Approx(std::hypot(rough / std::sqrt(3), .08)));
   // Several times of 2 MB that differ by 30 % say more than the smooth line.
   std::vector<CurvePoint> repeated = line(9e-3);
   repeated[1].deviation = 0.3;
