@@ -430,8 +430,9 @@ TEST_CASE("NCCL's limits of a protocol hold where GPUs' links carry less than th
     }
 }
 
-// 3 steps of .6 us, after NCCL's base of 6.6 and a launch of 6, are 14.4: the host takes longer. Of
-// 14 steps each all-reduce is done later than the host's next call.
+// 3 steps of .6 us, after NCCL's base of 6.6 and a launch of 6, are 14.4: the host's four calls
+// take longer. Of 14 steps each all-reduce is done later than the host's next call, and so is an
+// all-gather of two GPUs, by 1 step in 13.2 us, for which the host has two calls.
 TEST_CASE("calls follow one another no faster than the host makes them", "[nccl][engine]") {
   const auto smallest = [](int gpus, Outcome outcome, const char* engine) {
     const Cluster cluster = machine(1, gpus, gpus, NetworkKind::InfiniBand);
@@ -445,14 +446,16 @@ TEST_CASE("calls follow one another no faster than the host makes them", "[nccl]
     CHECK(smallest(4, Outcome::AllGathered, engine) == Approx(17e-6).epsilon(1e-3));
     CHECK(smallest(4, Outcome::AllReduced, engine) == Approx(17e-6).epsilon(1e-3));
     CHECK(smallest(8, Outcome::AllReduced, engine) == Approx(21e-6).epsilon(1e-2));
+    CHECK(smallest(2, Outcome::AllGathered, engine) == Approx(13.2e-6).epsilon(1e-3));
   }
 }
 
 namespace {
 
-/// The time of an all-gather by a ring with Simple, which NCCL's environment asks for.
-double of_ring(Cluster cluster, std::int64_t bytes, const char* engine) {
-  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=Ring NCCL_PROTO=Simple");
+/// The time of an all-gather by a ring with a protocol that NCCL's environment asks for.
+double of_ring(Cluster cluster, std::int64_t bytes, const char* engine,
+               const std::string& protocol = "Simple") {
+  cluster.nccl_settings = parse_nccl_settings("NCCL_ALGO=Ring NCCL_PROTO=" + protocol);
   const Bytes size{bytes};
   const NcclWay way = nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllGathered,
                                size * cluster.ranks());
@@ -540,6 +543,14 @@ TEST_CASE("ranks of a long ring wait for late ones, and half of the bytes go mea
   }
   const Cluster large = machine(128, 8, 8, NetworkKind::InfiniBand);
   CHECK(of_ring(large, 1, "analytic") == Approx(14.4e-6 + 4 * 1023 * step).epsilon(1e-3));
+}
+
+// 63 steps by LL of (2.7 + 7 x .6) / 8 us, and 6.2 us of waits beside each, after 12.6 us.
+TEST_CASE("ranks of a long ring wait as long by LL, whose steps are short", "[nccl]") {
+  const Cluster cluster = machine(8, 8, 8, NetworkKind::InfiniBand);
+  const double step = (2.7e-6 + 7 * .6e-6) / 8;
+  for (const char* engine : {"analytic", "flow-exact"})
+    CHECK(of_ring(cluster, 1, engine, "LL") == Approx(12.6e-6 + 63 * (step + 6.2e-6)).epsilon(.01));
 }
 
 // On A3 Mega's network rings of 16 ranks show no waits: 15 steps, every eighth between nodes.

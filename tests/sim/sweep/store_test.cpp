@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -79,6 +80,12 @@ TEST_CASE("what makes a forecast uncertain comes back from its line", "[sweep]")
   REQUIRE(old.find("," + kernels) != std::string::npos);
   old.erase(old.find("," + kernels), kernels.size() + 1);
   CHECK(to_line("key", from_line(old)) == to_line("key", stacked));
+  // Those of before 2026-12 have one number of other choices, near or not.
+  std::string of_one = to_line("key", stacked);
+  const std::string choices = R"("other_choice":[0.0,0.0,0.5,-0.25])";
+  REQUIRE(of_one.find(choices) != std::string::npos);
+  of_one.replace(of_one.find(choices), choices.size(), R"("other_choice":-0.25)");
+  CHECK(from_line(of_one).doubt.spread->other_choice == std::array{-.25, -.25, -.25, -.25});
   Evaluation physics = stacked;  // by physics alone, the spread of all stacks is of no use here
   physics.stacked = false;
   CHECK_FALSE(from_line(to_line("key", physics)).doubt.spread);
