@@ -87,7 +87,8 @@ void apply_stack(Scenario& scenario) {
     const std::string_view name = term->quantity->name;
     // Sockets have a share of their own, which other networks do not tell.
     const bool of_sockets = scenario.cluster.by_sockets && name == "nic_share";
-    // What a library takes of a NIC and for a call is its own, whoever shards, on a faster NIC too.
+    // A library takes its own share of a NIC and time for a call, whoever shards, on a faster NIC
+    // too.
     const bool of_library =
         (name == "nic_share" && !of_sockets) || name == "per_collective_latency";
     // A GPU that computes slows its collectives down, whatever they carry.

@@ -277,27 +277,7 @@ void raise_inside(ImportedCluster& measured) {
   if (guessed) cluster.deviations.push_back({"intra_bandwidth", kDeviation});
 }
 
-}  // namespace
-
-double least_leaving_node(const std::vector<CurvePoint>& points) {
-  double most = 0;
-  for (const CurvePoint& point : points)
-    if (point.nodes > 1 && decides_bandwidth(point))
-      most =
-          std::max(most, ring_steps(*outcome_named(point.collective), point.nodes) / point.nodes *
-                             static_cast<double>(point.bytes.count) / point.seconds.count());
-  return most;
-}
-
-int fewest_nics(double bytes_per_second, int gpus, NetworkKind kind) {
-  const double fastest = kind == NetworkKind::Slingshot ? kSlingshotNic : kFastestNic;
-  for (int nics = 1; nics < gpus; ++nics)
-    if (gpus % nics == 0 && bytes_per_second / nics <= fastest) return nics;
-  return std::max(1, gpus);
-}
-
-namespace {
-
+/// All links, on a network whose kind is settled.
 void derive_known_kind(ImportedCluster& measured, bool several) {
   Cluster& cluster = measured.cluster;
   if (several && !measured.sources.contains("nics_per_node")) {
@@ -316,6 +296,7 @@ void derive_known_kind(ImportedCluster& measured, bool several) {
          bytes_of_ring(measured, true, false) / cluster.nics_per_node);
 }
 
+/// The cluster with the links that it has if its network is of that kind.
 ImportedCluster derived_as(NetworkKind kind, ImportedCluster measured) {
   measured.cluster.network_kind = kind;
   derive_known_kind(measured, true);
@@ -329,6 +310,23 @@ NetworkKind kind_by_latency(Cluster cluster) {
 }
 
 }  // namespace
+
+double least_leaving_node(const std::vector<CurvePoint>& points) {
+  double most = 0;
+  for (const CurvePoint& point : points)
+    if (point.nodes > 1 && decides_bandwidth(point))
+      most =
+          std::max(most, ring_steps(*outcome_named(point.collective), point.nodes) / point.nodes *
+                             static_cast<double>(point.bytes.count) / point.seconds.count());
+  return most;
+}
+
+int fewest_nics(double bytes_per_second, int gpus, NetworkKind kind) {
+  const double fastest = kind == NetworkKind::Slingshot ? kSlingshotNic : kFastestNic;
+  for (int nics = 1; nics < gpus; ++nics)
+    if (gpus % nics == 0 && bytes_per_second / nics <= fastest) return nics;
+  return std::max(1, gpus);
+}
 
 void derive_links(ImportedCluster& measured) {
   const bool several = std::any_of(measured.curve.begin(), measured.curve.end(),
