@@ -149,6 +149,31 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
   }
 }
 
+/// GPUs that take the same time for a trace: an A100 of 40 or 80 GB, an H200 and an H100.
+bool alike(const Device& one, const Device& other) {
+  return one.name == other.name ||
+         (one.fp32 && one.fp32 == other.fp32 && one.tf32 == other.tf32 && one.fp16 == other.fp16);
+}
+
+/// Scales a trace that was named from its GPU to the cluster's, where both are known and differ.
+/// Whoever says how fast the cluster's computes has done so already.
+void carry_over(Request& request, const Cluster& cluster, DataFiles& files) {
+  if (!names_gpu(cluster) || request.compute || cluster.compute_speed != 1 ||
+      changes(request, "compute_speed"))
+    return;
+  DataFiles others = files.beside();  // the answer names the factor, and not this file
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const Device& own = gpu_of(cluster, *devices);
+  const std::string device = device_of_trace(request, others);
+  const Device* traced = device_meant(*devices, device);
+  if (traced == nullptr || alike(own, *traced)) return;
+  const double speed =
+      times_as_fast(own, own, *traced, generation_named(device) == GpuGeneration::Volta);
+  if (speed == 1) return;
+  request.changed.push_back({"compute_speed", number_to_text(rounded_to(3, speed))});
+  request.others_trace = request.speed_derived = true;
+}
+
 /// Takes the model's FLOPs for its trace, where it has none and somebody says how long it computes.
 void share_by_flops(Request& request, const DataFiles& files) {
   if (!request.trace.empty() || !request.compute ||
@@ -181,7 +206,11 @@ Request with_todays(Request request, DataFiles& files) {
       request.fusion = parse_fusion("ddp");
     if (!request.overlap_given) request.overlap = true;
   }
-  if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);
+  const Cluster cluster = cluster_of(request, files);
+  if (request.trace.empty())
+    choose_trace(request, cluster, files);
+  else
+    carry_over(request, cluster, files);
   share_by_flops(request, files);
   return request;
 }
@@ -333,7 +362,11 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
     request.network_streams = usual->network_streams;
   if (request.payload) return request;
   if (usual) take_usual_sharding(request, *usual);
-  if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);
+  const Cluster cluster = cluster_of(request, files);
+  if (request.trace.empty())
+    choose_trace(request, cluster, files);
+  else
+    carry_over(request, cluster, files);
   if (!run.costs.empty()) return request;
   request.costs.clear();
   request.costs_folder.clear();

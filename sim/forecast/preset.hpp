@@ -23,7 +23,8 @@ Preset parse_preset(std::string_view text);
 
 /// The request with every choice made that it leaves open. By today's preset these are the stack
 /// ddp-nccl with its buckets and overlap, NCCL's choice of collectives, and the trace of the
-/// cluster's GPUs, or the nearest GPU's, scaled. By the paper's, and for a fitted cluster or a
+/// cluster's GPUs, or the nearest GPU's, scaled. A named trace of another GPU is scaled too. By the
+/// paper's, and for a fitted cluster or a
 /// platform of SimGrid's, they are a Request's own defaults. A stack's usual schedule and the
 /// trace's usual cost table come with either. Throws as read_files does.
 Request with_defaults(Request request, DataFiles& files);

@@ -490,6 +490,16 @@ std::shared_ptr<const IterationTrace> parsed_trace(const Request& request, DataF
   });
 }
 
+std::string device_of_trace(const Request& request, DataFiles& files) {
+  try {
+    return parsed_trace(request, files)->device;
+  } catch (const ValueError&) {
+    return "";
+  } catch (const DataError&) {
+    return "";
+  }
+}
+
 RequestFiles read_files(const Request& request, DataFiles& files) {
   const Compressor& compressor = known_compressor(request.compressor);
   RequestFiles read;

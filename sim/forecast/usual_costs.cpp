@@ -17,17 +17,6 @@
 namespace gradcast {
 namespace {
 
-/// "" where there is no such trace: the forecast says why, and which of its files is wrong first.
-std::string device_of_trace(const Request& request, DataFiles& files) {
-  try {
-    return parsed_trace(request, files)->device;
-  } catch (const ValueError&) {
-    return "";
-  } catch (const DataError&) {
-    return "";
-  }
-}
-
 /// The cluster's GPU, as the trace is scaled to it. nullptr where the cluster's file is not there:
 /// the forecast says so first; and, for a trace of an unknown GPU, where that file names none.
 const Device* gpu_of_cluster(const Request& request, const std::vector<Device>& devices,

@@ -24,16 +24,10 @@
 namespace gradcast {
 namespace {
 
-/// An A100 of 40 or 80 GB, an H200 and an H100 take the same time for a trace.
-bool alike(const Device& one, const Device& other) {
-  return one.name == other.name ||
-         (one.fp32 && one.fp32 == other.fp32 && one.tf32 == other.tf32 && one.fp16 == other.fp16);
-}
-
-/// The line of a request whose trace was named, and is of another GPU than its cluster has; ""
-/// where they are alike, one of them is not known, or somebody said how fast the cluster's is.
-std::string others_trace_line(const Request& request, const std::vector<Device>& devices,
-                              DataFiles& files) {
+/// The line of a request whose trace was named and is of a CPU, where its cluster has a GPU; ""
+/// where somebody said how fast that is. No figure of a CPU's says how much faster.
+std::string cpus_trace_line(const Request& request, const std::vector<Device>& devices,
+                            DataFiles& files) {
   if (!request.today || request.trace.empty() || request.payload || request.compute) return "";
   const Cluster cluster = cluster_of(request, files);
   const bool speed_said =
@@ -42,12 +36,9 @@ std::string others_trace_line(const Request& request, const std::vector<Device>&
                   [](const auto& changed) { return changed.name.starts_with("compute_speed"); });
   if (!names_gpu(cluster) || speed_said) return "";
   const std::string device = files.parsed(read_trace(request, files), load_iteration_trace)->device;
-  const Device* traced = device_meant(devices, device);
-  const Device& own = gpu_of(cluster, devices);
-  const bool known = traced != nullptr || is_cpu(device);
-  if (!known || (traced != nullptr && alike(*traced, own))) return "";
+  if (!is_cpu(device)) return "";
   return "the times of " + request.trace + " are of " + device + ", and the cluster's GPU is " +
-         own.name + (cluster.gpu.empty() ? " (by its generation)" : "") +
+         gpu_of(cluster, devices).name + (cluster.gpu.empty() ? " (by its generation)" : "") +
          ": they are taken as they are; --compute-speed scales them, --compute-seconds takes a "
          "measured time";
 }
@@ -109,7 +100,7 @@ std::string gpus_of_node_line(const Request& request, DataFiles& files) {
 
 }  // namespace
 
-void note_others_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
+void note_cpus_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
   DataFiles others = files.beside();  // no answer rests on them
   if (!others.has(kDevices, "devices")) return;
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
@@ -123,7 +114,7 @@ void note_others_trace(const Flags& flags, const std::vector<Request>& requests,
     if (!asked.insert(std::move(gpu)).second) continue;
     std::string line;
     try {
-      line = others_trace_line(request, *devices, others);
+      line = cpus_trace_line(request, *devices, others);
     } catch (const ValueError&) {  // a point without an answer, which says why
     } catch (const DataError&) {
     }

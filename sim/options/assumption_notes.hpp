@@ -20,9 +20,9 @@ void note_collective(const Flags& flags, const std::vector<std::string>& compres
 /// family.
 void note_untimed(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
-/// Notes each trace that was named and is of another GPU than the cluster's: its times are not
+/// Notes each trace that was named and is of a CPU, where the cluster has a GPU: its times are not
 /// scaled.
-void note_others_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
+void note_cpus_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
 /// Notes what needs more memory than its GPU has, where the cluster's file names that: each model
 /// at a batch once.

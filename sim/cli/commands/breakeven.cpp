@@ -86,7 +86,7 @@ int breakeven(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), engines_of(answers, map), answer);
     note_own_fit(flags, contestants.front());
     note_trace_evidence(flags, asked.request, files);
-    note_others_trace(flags, {asked.request}, files);
+    note_cpus_trace(flags, {asked.request}, files);
     note_usual_cluster(flags, asked.request);
     note_sharding(flags, {asked.request}, files);
     note_gpus_of_node(flags, {asked.request}, files);

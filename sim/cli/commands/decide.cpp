@@ -109,7 +109,7 @@ int decide(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), decision.forecast.result.engine,
             decide_answer(decision, asked, next_steps(decision, flags.arguments())));
     note_trace_evidence(flags, decision.request, files);
-    note_others_trace(flags, {decision.request}, files);
+    note_cpus_trace(flags, {decision.request}, files);
     note_usual_cluster(flags, decision.request);
     note_sharding(flags, {decision.request}, files);
     note_gpus_of_node(flags, {decision.request}, files);

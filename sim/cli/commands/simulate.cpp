@@ -97,7 +97,7 @@ int simulate(int argc, const char* const* argv) {
     note_untimed(flags, {request}, files);
     if (!counts) note_density(flags, {request.compressor});
     note_trace_evidence(flags, request, files);
-    note_others_trace(flags, {request}, files);
+    note_cpus_trace(flags, {request}, files);
     note_usual_cluster(flags, request);
     note_sharding(flags, {request}, files);
     note_gpus_of_node(flags, {request}, files);

@@ -236,7 +236,7 @@ class Sweep {
     std::vector<Request> asked;
     for (const SweepPoint& point : tasks_.points) asked.push_back(point.request);
     note_untimed(flags_, asked, files_);
-    note_others_trace(flags_, asked, files_);
+    note_cpus_trace(flags_, asked, files_);
     note_sharding(flags_, asked, files_);
     note_gpus_of_node(flags_, asked, files_);
     note_memory(flags_, asked, files_);

@@ -68,7 +68,7 @@ int tta(int argc, const char* const* argv) {
     answer.seed = asked.request.count_spread > 0 ? Json(asked.request.seed) : Json();
     deliver(flags, files.inputs(), engines_of(found), answer);
     note_trace_evidence(flags, asked.request, files);
-    note_others_trace(flags, {asked.request}, files);
+    note_cpus_trace(flags, {asked.request}, files);
     note_usual_cluster(flags, asked.request);
     note_gpus_of_node(flags, {asked.request}, files);
     note_transfer(flags, transfer, used_costs_of(found, asked.request), files);

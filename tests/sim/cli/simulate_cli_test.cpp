@@ -125,35 +125,38 @@ TEST_CASE("simulate says which run does not fit into its GPUs", "[simulate]") {
              Contains("of a GPU's 16.0 (v100, for the cluster names no GPU;"));
 }
 
-TEST_CASE("a named trace of another GPU than the cluster's is taken as it is, and a note says so",
+TEST_CASE("a named trace of another GPU than the cluster's is scaled, as one that nobody named is",
           "[simulate]") {
-  const auto notes = [](const std::vector<std::string>& more, const char* preset = "today") {
-    std::vector<std::string> words{"simulate", "--preset", preset,     "--model", "resnet-50",
-                                   "--nodes",  "2",        "--engine", "analytic"};
+  const auto answer = [](const std::vector<std::string>& more, const char* preset = "today") {
+    std::vector<std::string> words{"simulate",  "--preset", preset, "--model",
+                                   "resnet-50", "--nodes",  "2",    "--engine",
+                                   "analytic",  "--format", "json"};
     words.insert(words.end(), more.begin(), more.end());
     const Ran ran = gradcast_with(words);
     CHECK(ran.exit_code == 0);
-    return ran.err;
+    const std::size_t results = ran.out.find("\"results\"");  // after what was typed
+    return ran.out.substr(results,
+                          ran.out.find("\"inputs_sha256\"") - results);  // in reading order
   };
-  const char* const kSaid =
-      "the times of iteration-resnet-50-v100 are of V100-PCIE-32GB, and the cluster's GPU is "
-      "h100-sxm (by its generation): they are taken as they are";
   const auto with_trace = [&](const char* cluster, std::vector<std::string> more = {}) {
     more.insert(more.end(), {"--trace", "iteration-resnet-50-v100", "--cluster", cluster});
-    return notes(more);
+    return answer(more);
   };
+  // An H100's memory is 3350 / 900 GB/s = 3.72 times as fast as a V100's.
+  const char* const kSaid = "times of iteration-resnet-50-v100 at 3.72 times the speed";
   CHECK_THAT(with_trace("dgx-h100"), Contains(kSaid));
-  CHECK_THAT(with_trace("hgx-h200"), Contains("the cluster's GPU is h200: they"));
-  const char* const kLast = "are taken as they are";
-  CHECK_THAT(notes({"--cluster", "dgx-h100"}), !Contains(kLast));  // these are scaled
-  CHECK_THAT(with_trace("dgx-1-v100"), !Contains(kLast));
-  CHECK_THAT(with_trace("dgx-2"), !Contains(kLast));   // of V100s with more memory
-  CHECK_THAT(with_trace("100gbe"), !Contains(kLast));  // names no GPU
-  CHECK_THAT(with_trace("dgx-h100", {"--compute-speed", "3"}), !Contains(kLast));
-  CHECK_THAT(with_trace("dgx-h100", {"--compute-seconds", "50ms"}), !Contains(kLast));
-  CHECK_THAT(notes({"--trace", "iteration-resnet-50-v100", "--cluster", "dgx-h100"}, "paper"),
-             !Contains(kLast));
+  CHECK(with_trace("dgx-h100") == answer({"--cluster", "dgx-h100"}));
+  const char* const kScaled = "times the speed";
+  CHECK_THAT(with_trace("dgx-1-v100"), !Contains(kScaled));
+  CHECK_THAT(with_trace("dgx-2"), !Contains(kScaled));   // of V100s with more memory
+  CHECK_THAT(with_trace("100gbe"), !Contains(kScaled));  // names no GPU
+  CHECK_THAT(with_trace("dgx-h100", {"--compute-speed", "1"}), !Contains(kScaled));
+  CHECK_THAT(with_trace("dgx-h100", {"--compute-seconds", "50ms"}), !Contains(kScaled));
+  CHECK_THAT(answer({"--trace", "iteration-resnet-50-v100", "--cluster", "dgx-h100"}, "paper"),
+             !Contains(kScaled));
+}
 
+TEST_CASE("a note says that the times of a CPU are not scaled to the cluster's GPU", "[simulate]") {
   TemporaryFolder folder;
   const auto with_device = [&](const std::string& device) {
     const std::string model =
@@ -166,7 +169,9 @@ TEST_CASE("a named trace of another GPU than the cluster's is taken as it is, an
     CHECK(ran.exit_code == 0);
     return ran.err;
   };
+  const char* const kLast = "are taken as they are";
   CHECK_THAT(with_device("CPU"), Contains("are of CPU, and the cluster's GPU is a100-80gb"));
+  CHECK_THAT(with_device("NVIDIA H100"), !Contains(kLast));  // scaled
   CHECK_THAT(with_device("NVIDIA A100-SXM4-40GB"), !Contains(kLast));
   CHECK_THAT(with_device("something"), !Contains(kLast));
 }
