@@ -362,11 +362,7 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
     request.network_streams = usual->network_streams;
   if (request.payload) return request;
   if (usual) take_usual_sharding(request, *usual);
-  const Cluster cluster = cluster_of(request, files);
-  if (request.trace.empty())
-    choose_trace(request, cluster, files);
-  else
-    carry_over(request, cluster, files);
+  if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);
   if (!run.costs.empty()) return request;
   request.costs.clear();
   request.costs_folder.clear();

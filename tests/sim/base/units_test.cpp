@@ -33,6 +33,8 @@ TEST_CASE("sizes know powers of ten and of two", "[units]") {
 TEST_CASE("times are seconds, milli-, micro- and nanoseconds", "[units]") {
   CHECK(parse_time("26.6us").count() == Approx(26.6e-6));
   CHECK(parse_time("1 ms").count() == 1e-3);
+  CHECK(parse_time("5\u00b5s").count() == Approx(5e-6));  // the micro sign, and the Greek letter
+  CHECK(parse_time("5\u03bcs").count() == Approx(5e-6));
   CHECK(parse_time("0").count() == 0);  // nothing is nothing in any unit
 }
 
