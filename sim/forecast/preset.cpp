@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <set>
 #include <string_view>
@@ -56,8 +57,9 @@ struct Gpu {
   std::string_view trace;  // "": no traces
   std::string_view device;
 };
-constexpr std::array<Gpu, 7> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm"},
+constexpr std::array<Gpu, 8> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm"},
                                        {GpuGeneration::Ampere, "a100", "a100-80gb"},
+                                       {GpuGeneration::Ampere, "rtx-3090", "rtx-3090"},
                                        {GpuGeneration::Volta, "v100", "v100"},
                                        {GpuGeneration::Blackwell, "", "b200"},
                                        {GpuGeneration::Cdna2, "", "mi250x"},
@@ -84,17 +86,71 @@ double arithmetic_of(const Device& device, bool single) {
   return rate ? rate->value : 0;
 }
 
-/// A GPU's speed over that of the trace's. Most of a network's time depends on the memory's
-/// bandwidth, and none is shorter than its arithmetic: what the scarcer of the two allows. GPUs of
-/// the trace's generation with its arithmetic take its times (an A100 of 40 or 80 GB, an H200 and
-/// an H100). The traces of V100 are of networks in fp32.
-double times_as_fast(const Device& own, const Device& usual, const Device& traced, bool single) {
-  const bool alike = own.fp16 && usual.fp16 && own.fp16->value == usual.fp16->value;
-  const Device& rated = alike && &traced == &usual ? usual : own;
+/// GPUs that take the same time for a trace: an A100 of 40 or 80 GB, an H200 and an H100.
+bool alike(const Device& one, const Device& other) {
+  return one.name == other.name ||
+         (one.fp32 && one.fp32 == other.fp32 && one.tf32 == other.tf32 && one.fp16 == other.fp16);
+}
+
+/// A trace that may be carried over to another GPU.
+struct Carried {
+  const Model& model;
+  const IterationTrace& trace;
+  const Device& device;
+
+  /// The traces of V100 are of networks in fp32.
+  bool in_fp32() const { return generation_named(trace.device) == GpuGeneration::Volta; }
+
+  /// True of a network whose arithmetic is convolutions. Between them it normalises, which reads
+  /// and writes memory alone.
+  bool convolves() const {
+    constexpr std::size_t kOfConvolution = 4;
+    double convolutions = 0;
+    for (const GradientTensor& tensor : model.tensors)
+      if (tensor.shape.size() == kOfConvolution) convolutions += tensor.forward_flops;
+    return 2 * convolutions > model.forward_flops();
+  }
+
+  /// The share that it reaches of its GPU's arithmetic.
+  double utilisation() const {
+    return 3 * model.forward_flops() * trace.batch /
+           (trace.iteration_alone(1).count() * arithmetic_of(device, in_fp32()));
+  }
+};
+
+/// A GPU's speed over that of the trace's. A convolutional network takes what the scarcer of memory
+/// and arithmetic allows: ResNet-50 in mixed precision is no faster on a V100 than on an RTX 3090,
+/// which has 0.57 of its arithmetic (traces/unseen-trainings.csv: 740 to 872 and 1027 to 1182
+/// images/s). Operators of others are bound by the one or by the other: their geometric mean, but
+/// for 0.6 of the arithmetic at most, or what the trace reaches of its own. GPUs of the trace's
+/// generation with its arithmetic take its times (an A100 of 40 or 80 GB, an H200 and an H100).
+double times_as_fast(const Device& own, const Device& usual, const Carried& carried) {
+  constexpr double kMostUsed = 0.6;
+  const Device& traced = carried.device;
+  const bool same = own.fp16 && usual.fp16 && own.fp16->value == usual.fp16->value;
+  const Device& rated = same && &traced == &usual ? usual : own;
   const double memory = rated.memory_bandwidth.value / traced.memory_bandwidth.value;
-  const double mine = arithmetic_of(rated, single);
-  const double its = arithmetic_of(traced, single);
-  return mine > 0 && its > 0 ? std::min(memory, mine / its) : memory;
+  const double mine = arithmetic_of(rated, carried.in_fp32());
+  const double its = arithmetic_of(traced, carried.in_fp32());
+  if (!(mine > 0 && its > 0)) return memory;
+  const double arithmetic = mine / its;
+  const double utilisation = carried.utilisation();
+  if (carried.in_fp32() || carried.convolves() || !(utilisation > 0))
+    return std::min(memory, arithmetic);
+  return std::min(std::sqrt(memory * arithmetic),
+                  arithmetic * std::max(1.0, kMostUsed / utilisation));
+}
+
+/// The request's trace, as `device` is known; none where its file or its model's is wrong: the
+/// forecast says so.
+template <class Use>
+void with_carried(const Request& request, DataFiles& files, const Device& device, const Use& use) {
+  try {
+    const auto model = files.parsed(files.read(kModels, request.model, request.folder), load_model);
+    use(Carried{*model, *parsed_trace(request, files), device});
+  } catch (const ValueError&) {
+  } catch (const DataError&) {
+  }
 }
 
 /// True if the cluster's file says what its software costs, or is SimGrid's.
@@ -119,7 +175,7 @@ double apart(const Device& one, const Device& other) {
 }
 
 /// The trace of the cluster's GPUs; else that of the nearest, scaled. A trace of the own generation
-/// comes first, and those of GPUs without today's arithmetic last.
+/// comes first. A V100's, which is of fp32, comes last but for V100s and GPUs without tensor cores.
 void choose_trace(Request& request, const Cluster& cluster, const DataFiles& files) {
   DataFiles others = files.beside();  // the answer names the factor, and not this file
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
@@ -128,9 +184,15 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
   };
   const GpuGeneration generation = gpu_generation_of(cluster);
   const Device& own = gpu_of(cluster, *devices);
+  constexpr double kLeastOfTensorCores = 3;  // times the rate of fp32; a P100's fp16 has 2
+  const bool without_tensor_cores =
+      own.fp32 && !own.tf32 &&
+      (!own.fp16 || own.fp16->value < kLeastOfTensorCores * own.fp32->value);
   const auto rank = [&](const Gpu& gpu) {
-    const bool old = gpu.generation == GpuGeneration::Volta;
-    return std::pair(gpu.generation == generation ? 0 : old ? 2 : 1, apart(own, device(gpu)));
+    const bool of_fp32 = gpu.generation == GpuGeneration::Volta;
+    const bool own_kind = without_tensor_cores ? of_fp32 : gpu.generation == generation;
+    const bool old = of_fp32 && !without_tensor_cores && !alike(own, device(gpu));
+    return std::pair(old ? 2 : own_kind ? 0 : 1, apart(own, device(gpu)));
   };
   std::array<Gpu, kGpus.size()> nearest = kGpus;
   std::stable_sort(nearest.begin(), nearest.end(),
@@ -138,8 +200,10 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
   for (const Gpu& gpu : nearest) {
     if (gpu.trace.empty() || !files.has(kIterationTraces, request.trace_of(gpu.trace))) continue;
     request.trace = request.trace_of(gpu.trace);
-    const double speed = times_as_fast(own, device(usual_gpu(generation)), device(gpu),
-                                       gpu.generation == GpuGeneration::Volta);
+    double speed = 1;
+    with_carried(request, others, device(gpu), [&](const Carried& carried) {
+      speed = times_as_fast(own, device(usual_gpu(generation)), carried);
+    });
     if (gpu.generation == generation && speed == 1) return;
     request.others_trace = true;
     if (request.compute || changes(request, "compute_speed")) return;
@@ -147,12 +211,6 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
     request.speed_derived = true;
     return;
   }
-}
-
-/// GPUs that take the same time for a trace: an A100 of 40 or 80 GB, an H200 and an H100.
-bool alike(const Device& one, const Device& other) {
-  return one.name == other.name ||
-         (one.fp32 && one.fp32 == other.fp32 && one.tf32 == other.tf32 && one.fp16 == other.fp16);
 }
 
 /// Scales a trace that was named from its GPU to the cluster's, where both are known and differ.
@@ -164,11 +222,11 @@ void carry_over(Request& request, const Cluster& cluster, DataFiles& files) {
   DataFiles others = files.beside();  // the answer names the factor, and not this file
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   const Device& own = gpu_of(cluster, *devices);
-  const std::string device = device_of_trace(request, others);
-  const Device* traced = device_meant(*devices, device);
+  const Device* traced = device_meant(*devices, device_of_trace(request, others));
   if (traced == nullptr || alike(own, *traced)) return;
-  const double speed =
-      times_as_fast(own, own, *traced, generation_named(device) == GpuGeneration::Volta);
+  double speed = 1;
+  with_carried(request, others, *traced,
+               [&](const Carried& carried) { speed = times_as_fast(own, own, carried); });
   if (speed == 1) return;
   request.changed.push_back({"compute_speed", number_to_text(rounded_to(3, speed))});
   request.others_trace = request.speed_derived = true;
@@ -370,6 +428,15 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
   return with_usual_costs(std::move(request), files);
 }
 
+/// "fp32" or "mixed precision": in which a trace of the project's computes, where nobody said how
+/// long that takes; "" of others, which need not say it.
+std::string computing_types(const Request& request, const IterationTrace& trace) {
+  if (!request.today || request.compute || is_path(request.trace)) return "";
+  if (trace.activation_type)
+    return *trace.activation_type == NumberType::Fp32 ? "fp32" : "mixed precision";
+  return generation_named(trace.device) == GpuGeneration::Volta ? "fp32" : "";
+}
+
 std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
@@ -406,11 +473,19 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   if (scenario.payload.count == 0 && !scenario.model->sample.empty())
     words += "; a sample is a " + scenario.model->sample + ", of which a GPU has " +
              std::to_string(scenario.batch());
+  const std::string types =
+      scenario.payload.count > 0 ? "" : computing_types(request, *scenario.trace);
   if (request.speed_derived)
     words += "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
              " times the speed" + unnamed_gpu(cluster) + " (" +
-             (scenario.carried_from_fp32() ? "they are of fp32; " : "") +
+             (types.empty() ? "" : "they are of " + types + "; ") +
              "derived: memory and arithmetic; --compute-seconds takes a measured time)";
+  else if (!types.empty())
+    words += "; computing in " + types;
+  if (scenario.work_of_launching < 1)
+    words +=
+        "; the GPU waits for its host, which launches kernels for 0.1 ms a tensor (PyTorch "
+        "without graphs)";
   if (request.shares_by_flops)
     words += "; no trace is there: --compute-seconds is shared out by the model's " +
              std::string(kByFlops);

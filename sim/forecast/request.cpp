@@ -316,13 +316,55 @@ BytesPerSecond gpu_memory_of(const Request& request, const Scenario& scenario,
   return gpu_of(cluster, *devices).memory_bandwidth;
 }
 
-/// True if the costs were scaled to another GPU than the trace's, which is the cluster's then.
+/// No GPU trains faster than this share of its data sheet's arithmetic: the best published runs
+/// reach 0.63 on A100 (llm.c), and 0.73 where what they compute twice counts too (MPT of 7b).
+constexpr double kMostOfArithmetic = 0.75;
+
+/// A host takes so long to launch a network's kernels by PyTorch, for each tensor that it trains:
+/// ResNet-50 and ResNet-101 at batch 32 took a GH200 143 and 129 us a tensor, whose GPU needs half
+/// of that or less (traces/unseen-trainings.csv).
+constexpr Seconds kLaunchesOfTensor{100e-6};
+
+/// What bounds one GPU's iteration where nobody measured it: arithmetic from below, and launches of
+/// kernels at a batch below the trace's, or on another GPU than the trace's.
+void bound_compute(Scenario& scenario, const Request& request, const DataFiles& files) {
+  if (!request.today || request.payload || request.compute || !files.has(kDevices, "devices"))
+    return;
+  DataFiles others = files.beside();
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const Device& own = gpu_of(scenario.cluster, *devices);
+  const Model& model = *scenario.model;
+  const bool all_train =
+      std::ranges::none_of(model.tensors, [](const GradientTensor& each) { return each.frozen; });
+  const std::optional<FlopsPerSecond>& rate = own.fp16 ? own.fp16 : own.fp32;
+  if (rate && all_train)
+    scenario.least_compute =
+        Seconds{3 * model.forward_flops() * scenario.batch() / (kMostOfArithmetic * rate->value)};
+  const IterationTrace& trace = *scenario.trace;
+  scenario.perhaps_in_fp32 = !is_path(request.trace) && !trace.activation_type &&
+                             generation_named(trace.device) == GpuGeneration::Volta;
+  const bool smaller =
+      trace.batch < others.parsed(read_trace(request, others), load_iteration_trace)->batch;
+  if ((!smaller && !request.speed_derived) || trace.has_launches() || is_cpu(trace.device)) return;
+  const Seconds launching = static_cast<double>(model.tensors.size()) * kLaunchesOfTensor *
+                            scenario.cluster.compute_speed;
+  const double work = trace.iteration_alone(1) / launching;
+  if (work >= 1) return;
+  scenario.work_of_launching = work;
+  scenario.trace = times_as_long(scenario.trace, 1 / work);
+}
+
+/// True if the costs are of the cluster's GPU, and the trace is of another: they were scaled to it,
+/// or their table is of it.
 bool costs_of_clusters_gpu(const Request& costs, const Scenario& scenario, const DataFiles& files) {
-  if (costs.costs_device.empty() || costs.costs_device == kCpu) return false;
+  if (costs.costs_device == kCpu) return false;
   DataFiles others = files.beside();
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   const Device* traced = device_meant(*devices, scenario.trace->device);
-  return traced == nullptr || traced->name != costs.costs_device;
+  if (!costs.costs_device.empty()) return traced == nullptr || traced->name != costs.costs_device;
+  const Device* its = device_meant(*devices, device_text(*scenario.costs));
+  return its != nullptr && traced != nullptr && traced->name != its->name &&
+         its->name == gpu_of(scenario.cluster, *devices).name;
 }
 
 /// Names of the software costs that the scenario's cluster has a value for: it holds, as a flag's
@@ -614,6 +656,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   const bool in_host = scenario.library != nullptr && scenario.library->name == "gloo";
   if ((scenario.sharding.kind == Sharding::Fsdp || !in_host) && files.has(kDevices, "devices"))
     scenario.gpu_memory = gpu_memory_of(request, scenario, files);
+  bound_compute(scenario, request, files);
   if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
   if (read.costs != nullptr) {

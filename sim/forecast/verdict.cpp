@@ -12,38 +12,52 @@
 namespace gradcast {
 namespace {
 
-/// Half the range that a term may move an iteration by, as a share of the iteration.
-double reach_of(const SpreadTerm& term, double iteration) {
+/// Shares of an iteration by which a term may make it longer than its forecast, and shorter.
+struct Reach {
+  double longer = 0;
+  double shorter = 0;
+};
+
+Reach reach_of(const SpreadTerm& term, double iteration) {
   constexpr double kDeviations = 2;  // Student's t of 5 degrees: 90 % lie within 2.015
   const bool own = term.of_physics || term.deviation_below > 0;  // as draws take it
   const double below = own ? term.deviation_below : term.deviation;
   const bool may_be_none = term.outside || term.presence < 1;
-  const double high = std::exp(kDeviations * term.deviation);
-  const double low = may_be_none ? 0 : std::exp(-kDeviations * below);
-  return (term.at(high) - term.at(low)) / 2 / iteration;
+  const double high = term.at(std::exp(kDeviations * term.deviation));
+  const double low = may_be_none ? 0 : term.at(std::exp(-kDeviations * below));
+  const double forecast = term.forecast && !term.outside ? term.at(1) : 0;
+  return {std::max(0.0, high - forecast) / iteration, std::max(0.0, forecast - low) / iteration};
 }
 
 std::string run_with(const std::string& name) {
   return (name == "dense" ? "a dense run" : "one run with " + name) + " on this cluster";
 }
 
-/// The reach of each measurement, by which it would narrow the logarithm of the speedup: a term
-/// that moves both runs counts by the difference.
+/// The reach of each measurement towards the end of the interval that decides: the low end of a
+/// speedup above 1, and the high end of one below. A term that moves both runs counts by the
+/// difference.
 class Reaches {
  public:
-  Reaches(std::string name, std::string other) : names_{std::move(name), std::move(other)} {}
+  Reaches(std::string name, std::string other, bool of_low_end)
+      : names_{std::move(name), std::move(other)}, of_low_end_(of_low_end) {}
 
-  void add(const std::string& term, double reach, bool of_other) {
+  void add(const std::string& term, const Reach& reach, bool of_other) {
     Moved& moved = moved_[term];
-    moved.by += of_other ? -reach : reach;
+    const double sign = of_other ? -1 : 1;
+    moved.longer += sign * reach.longer;
+    moved.shorter += sign * reach.shorter;
     moved.only_its = moved.only_its && !of_other;
   }
 
   /// The measurement that settles most; "" where nothing is open.
   std::string first() const {
     std::map<std::string, double> squares;
-    for (const auto& [term, moved] : moved_)
-      squares[settled_by(term, moved.only_its)] += moved.by * moved.by;
+    for (const auto& [term, moved] : moved_) {
+      // A speedup falls where its run takes longer, or the other one less.
+      const double by = of_low_end_ ? std::max({0.0, moved.longer, -moved.shorter})
+                                    : std::max({0.0, moved.shorter, -moved.longer});
+      squares[settled_by(term, moved.only_its)] += by * by;
+    }
     const auto most =
         std::max_element(squares.begin(), squares.end(),
                          [](const auto& one, const auto& two) { return one.second < two.second; });
@@ -52,7 +66,8 @@ class Reaches {
 
  private:
   struct Moved {
-    double by = 0;
+    double longer = 0;  // its iteration's over the other's
+    double shorter = 0;
     bool only_its = true;
   };
 
@@ -76,6 +91,7 @@ class Reaches {
   }
 
   std::pair<std::string, std::string> names_;
+  bool of_low_end_;
   std::map<std::string, Moved> moved_;
 };
 
@@ -83,9 +99,8 @@ void add_all(Reaches& reaches, const SoftwareSpread& spread, bool of_other) {
   if (spread.forecast <= 0) return;
   for (const SpreadTerm& term : spread.terms)
     reaches.add(term.name, reach_of(term, spread.forecast), of_other);
-  if (spread.kernels > 0)
-    reaches.add("sizes of " + spread.kind.compressor, 2 * spread.kernels / spread.forecast,
-                of_other);
+  const double sizes = 2 * spread.kernels / spread.forecast;
+  if (sizes > 0) reaches.add("sizes of " + spread.kind.compressor, {sizes, sizes}, of_other);
   SpreadTerm modelled;
   modelled.seconds = std::max(0.0, spread.forecast - spread.compute);
   modelled.deviation = spread.discrepancy;
@@ -163,7 +178,7 @@ std::string measure_first(const std::string& name, const Judged& its, const Judg
       (others_name == "dense" ? "a dense run" : "one run with " + others_name) + " and one with " +
       name + " on this cluster";
   if (!its.doubt.spread || !other.doubt.spread) return both;
-  Reaches reaches(name, others_name);
+  Reaches reaches(name, others_name, its.iteration <= other.iteration);
   add_all(reaches, *its.doubt.spread, false);
   add_all(reaches, *other.doubt.spread, true);
   const std::string first = reaches.first();

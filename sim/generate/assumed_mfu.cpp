@@ -47,14 +47,6 @@ constexpr std::string_view kLambdaBert =
     "  sequences/s on A100 80GB SXM4 and H100 80GB SXM5: lambdal/deeplearning-benchmark@0551cb7,\n"
     "  pytorch/pytorch-train-throughput-fp16.csv; from that by arithmetic (derived)";
 
-// ResNet-50, synthetic images, mixed precision, one GPU: 1582 and 2616 images/s of 3 x 8.201 GFLOP:
-// 38.9 and 64.4 TFLOP/s.
-constexpr std::string_view kLambdaResnet =
-    "that of ResNet-50 in mixed precision on one GPU, 1582 and 2616 images/s on A100 80GB SXM4 "
-    "and\n"
-    "  H100 80GB SXM5: lambdal/deeplearning-benchmark@0551cb7, pytorch-train-throughput-fp16.csv;\n"
-    "  from that by arithmetic (derived), and assumed for this model";
-
 // 693 and 1428 images/s of ViT g/14 on 8 GPUs. An image has 264 tokens (NeMo's), 40 blocks of 25.23
 // M weights, attention 40 x 4 x 1408 x 264^2: 3 x 548.5 GFLOP: 142.5 and 293.7 TFLOP/s a GPU.
 constexpr std::string_view kNemoVit =
@@ -94,12 +86,30 @@ const std::vector<AssumedMfu>& assumed_mfus() {
       {"vit-b-16", kH100, 512, 29.7, kNemoVit},
       {"vit-l-16", kA100, 256, 45.7, kNemoVit},
       {"vit-l-16", kH100, 256, 29.7, kNemoVit},
-      {"resnet-101", kA100, 256, 12.5, kLambdaResnet},
-      {"resnet-101", kH100, 256, 6.5, kLambdaResnet},
-      {"wide-resnet-101-2", kA100, 128, 12.5, kLambdaResnet},
-      {"wide-resnet-101-2", kH100, 128, 6.5, kLambdaResnet},
       {"gpt-neo-125m", kA100, 64, 63.4, kGptNeo},
       {"gpt-neo-125m", kH100, 64, 40.0, kGptNeo},
+  };
+  return all;
+}
+
+// huggingface/pytorch-image-models@5e7d47c, results/benchmark-train-amp-nhwc-pt112-cu113-rtx3090
+// and -nchw-: columns train_batch_size and train_step_time. SGD, synthetic images of 224 x 224 (299
+// of inception-v4), PyTorch 1.12.
+const std::vector<TimedSteps>& timed_steps() {
+  constexpr std::string_view kRtx3090 = "rtx-3090";
+  static const std::vector<TimedSteps> all{
+      {"resnet-50", kRtx3090, 512, 0.419528, 0.618983, 128},
+      {"resnet-101", kRtx3090, 256, 0.340740, 0.448321, 128},
+      {"resnet-152", kRtx3090, 192, 0.380547, 0.516516, 64},
+      {"wide-resnet-101-2", kRtx3090, 192, 0.533868, 0.661356, 64},
+      {"resnext-50-32x4d", kRtx3090, 384, 0.382776, 0.577966, 128},
+      {"resnext-101-32x8d", kRtx3090, 128, 0.407622, 0.461854, 64},
+      {"densenet-161", kRtx3090, 128, 0.318189, 0.367416, 64},
+      {"densenet-201", kRtx3090, 192, 0.338221, 0.425987, 64},
+      {"inception-v4", kRtx3090, 192, 0.471399, 0.603734, 64},
+      {"vgg-16", kRtx3090, 384, 0.702994, 0.824954, 128},
+      {"vit-b-16", kRtx3090, 192, 0.487729, 0.490391, 128},
+      {"vit-l-16", kRtx3090, 64, 0.544512, 0.544981, 64},
   };
   return all;
 }

@@ -1,5 +1,5 @@
-// Utilisation of a GPU's arithmetic (MFU) that others report. Traces of today's models are derived
-// from it.
+// One GPU's training as others report it: the utilisation of its arithmetic (MFU), or seconds of a
+// step. Traces of today's models are derived from it.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -16,5 +16,18 @@ struct AssumedMfu {
 };
 
 const std::vector<AssumedMfu>& assumed_mfus();
+
+/// Seconds of a step of one GPU in mixed precision, the optimizer's included, in both layouts of
+/// images in memory.
+struct TimedSteps {
+  std::string_view model;
+  std::string_view device;
+  int timed;  // samples of a step
+  double channels_last;
+  double channels_first;
+  int batch;  // of the trace, by proportion
+};
+
+const std::vector<TimedSteps>& timed_steps();
 
 }  // namespace gradcast

@@ -73,15 +73,6 @@ std::set<Kernel> kernels_of_one_block(const CostTable& table, const Device& from
 /// to 2.1 times as long as a P102-100 (traces/README.md).
 constexpr double kDoubtOfOneBlock = 2.1;
 
-/// The table's device in its own words, else in those of its file's name.
-std::string device_text(const CostTable& table) {
-  if (!table.device.empty()) return table.device;
-  std::string says = std::filesystem::path(table.name).stem().string();
-  constexpr std::string_view kPrefix = "cost-";
-  if (says.starts_with(kPrefix)) says.erase(0, kPrefix.size());
-  return says;
-}
-
 /// Times of kernels that memory does not bound go by multiprocessors. If the numbers of those are
 /// not known, the times are taken to get no shorter at all.
 double at_most(const Device& from, const Device& to) {
@@ -91,6 +82,14 @@ double at_most(const Device& from, const Device& to) {
 }
 
 }  // namespace
+
+std::string device_text(const CostTable& table) {
+  if (!table.device.empty()) return table.device;
+  std::string says = std::filesystem::path(table.name).stem().string();
+  constexpr std::string_view kPrefix = "cost-";
+  if (says.starts_with(kPrefix)) says.erase(0, kPrefix.size());
+  return says;
+}
 
 CostTable scaled_to(const CostTable& table, const Device& from, const Device& to) {
   const double launches = to.launch / from.launch;

@@ -28,6 +28,9 @@ CostTable scaled_to(const CostTable& table, const Device& from, const Device& to
 bool stays_as_it_is(const CostTable& table, const Device& from, const std::string& compressor,
                     const std::string& implementation);
 
+/// The table's device in its own words, else in those of its file's name.
+std::string device_text(const CostTable& table);
+
 /// The device on which a table was found: `named`, else the one in its `# device:` line, else the
 /// one in the file's name after "cost-". Throws ValueError where that is none of the devices.
 const Device& device_of(const CostTable& table, const std::string& named,

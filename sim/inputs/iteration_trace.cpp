@@ -242,10 +242,7 @@ void put_in_backward_order(Model& model, IterationTrace& trace) {
   trace.tensors = std::move(times);
 }
 
-IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps) {
-  trace.derived = false;  // somebody says how long it takes
-  trace.stated = true;
-  const double factor = iteration / trace.iteration_alone(1, micro_steps);
+IterationTrace times_as_long(IterationTrace trace, double factor) {
   for (TensorTime& time : trace.tensors) {
     time.forward *= factor;
     time.backward *= factor;
@@ -255,6 +252,14 @@ IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_step
   trace.update *= factor;
   trace.update_launch *= factor;
   trace.host *= factor;
+  return trace;
+}
+
+IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps) {
+  const double factor = iteration / trace.iteration_alone(1, micro_steps);
+  trace = times_as_long(std::move(trace), factor);
+  trace.derived = false;  // somebody says how long it takes
+  trace.stated = true;
   return trace;
 }
 

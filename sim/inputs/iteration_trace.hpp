@@ -66,7 +66,8 @@ struct IterationTrace {
 IterationTrace load_iteration_trace(const TextFile& file);
 
 /// An iteration of one sample that takes a second, shared out by the layers' FLOPs: a third is
-/// forward where nothing is frozen, and there is no update. Throws ValueError where the model says no FLOPs.
+/// forward where nothing is frozen, and there is no update. Throws ValueError where the model says
+/// no FLOPs.
 IterationTrace trace_by_flops(const Model& model);
 
 /// A time with the digits that such a file has, so that it stays readable.
@@ -82,6 +83,9 @@ void require_same_tensors(const Model& model, const IterationTrace& trace);
 /// Puts model and trace into the order in which gradients are ready, the first of them last: as if
 /// forward were the reverse of backward. Nothing changes where the trace has no order.
 void put_in_backward_order(Model& model, IterationTrace& trace);
+
+/// Every time of the trace, so many times as long.
+IterationTrace times_as_long(IterationTrace trace, double factor);
 
 /// The trace scaled to another total time, that of an iteration of so many micro-steps: every time
 /// is multiplied by iteration / trace.iteration_alone(1, micro_steps).

@@ -182,6 +182,18 @@ CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {
   return load;
 }
 
+/// What a compressor's calls take beside its kernels is the host's time. Engines divide a rank's
+/// steps by its GPU's speed, and a faster GPU has no faster host.
+CodecCorrection BucketCosts::beside_kernels() const {
+  CodecCorrection its = scenario_.codec;
+  for (Seconds CodecCorrection::*const time :
+       {&CodecCorrection::per_call, &CodecCorrection::per_tensor, &CodecCorrection::per_element,
+        &CodecCorrection::decode_per_call, &CodecCorrection::decode_per_tensor,
+        &CodecCorrection::decode_per_rank})
+    its.*time *= cluster_.compute_speed;
+  return its;
+}
+
 /// With nothing but shards: every rank gets its sums, and nothing is left to send.
 PlannedBucket BucketCosts::plan_scatter(PlannedBucket planned, const Bucket& bucket) const {
   planned.payload = bucket.bytes;
@@ -219,8 +231,9 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
   if (scenario_.compressing) {
     const CodecWork work{shards_ > 1 ? planned.share : bucket.elements, planned.cost.calls,
                          static_cast<int>(bucket.tensors.size()), sets_of(*planned.collective)};
-    planned.cost.encode = corrected_encode(planned.cost.encode, work, scenario_.codec);
-    planned.cost.decode = corrected_decode(planned.cost.decode, work, scenario_.codec);
+    const CodecCorrection beside = beside_kernels();
+    planned.cost.encode = corrected_encode(planned.cost.encode, work, beside);
+    planned.cost.decode = corrected_decode(planned.cost.decode, work, beside);
   } else {
     planned.cost.encode = planned.cost.decode = Seconds{0};
     // A compressor that always sends as much then uses nothing of the table.

@@ -73,6 +73,7 @@ class BucketCosts {
                         const RankGroups& groups) const;
   void carry(PlannedBucket& planned, Aggregation aggregation) const;
   PlannedBucket plan_scatter(PlannedBucket planned, const Bucket& bucket) const;
+  CodecCorrection beside_kernels() const;
   int sharers(const Collective& collective) const;
   std::int64_t share(std::int64_t elements, const Collective& collective) const;
   int sets_of(const Collective& collective) const;

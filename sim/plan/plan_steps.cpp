@@ -99,9 +99,14 @@ Seconds PlanSteps::backward_time(std::size_t tensor, Gradient gradient) const {
                        !scenario_.model->tensors[tensor].frozen;
   if (!handled) return alone;
   if (scenario_.gradient_copies == GradientCopies::Batched) return alone;  // copy_bucket
-  const Seconds kernels =
-      scenario_.cluster.per_tensor_overhead * copies_of(scenario_.gradient_copies).kernels;
+  const Seconds kernels = launching() * copies_of(scenario_.gradient_copies).kernels;
   return alone + std::max(kernels, copying(scenario_.model->tensors[tensor].sum_bytes()));
+}
+
+/// What a host takes for a gradient tensor. Engines divide a rank's steps by its GPU's speed, and a
+/// faster GPU has no faster host.
+Seconds PlanSteps::launching() const {
+  return scenario_.cluster.per_tensor_overhead * scenario_.cluster.compute_speed;
 }
 
 /// The bytes' time of copies into DDP's buckets and out of them. With any other fusion, gradients
@@ -114,7 +119,7 @@ Seconds PlanSteps::copying(Bytes gradients) const {
 }
 
 void PlanSteps::copy_bucket(std::size_t number, const Bucket& bucket) {
-  const Seconds kernels = scenario_.cluster.per_tensor_overhead;
+  const Seconds kernels = launching();
   if (scenario_.gradient_copies != GradientCopies::Batched || scenario_.framework_in_compute ||
       kernels <= Seconds{0})
     return;

@@ -76,6 +76,7 @@ class PlanSteps {
 
  private:
   std::string pass_name(const char* pass, const TensorTime& time) const;
+  Seconds launching() const;
   Seconds copying(Bytes gradients) const;
 
   const Scenario& scenario_;

@@ -6,6 +6,7 @@
 #include "sim/base/text.hpp"
 #include "sim/network/collective.hpp"
 #include "sim/network/collective_time.hpp"
+#include "sim/network/nccl.hpp"
 
 namespace gradcast {
 
@@ -56,8 +57,9 @@ double sent_bytes_per_rank(const Plan& plan, const Cluster& cluster) {
       CollectiveLoad load = step.load;
       load.protocol.link_time = load.protocol.link_time_inside = load.protocol.stretch = 1;
       load.protocol.piece = Bytes{};  // whose way ahead of the others is no other bytes
-      at->second = static_cast<double>(
-          bytes_in(phases_in(step.groups, *step.collective, layout, load)).count);
+      const Collective& alone =
+          step.collective == &streams::broadcast ? streams::broadcast_in_row : *step.collective;
+      at->second = static_cast<double>(bytes_in(phases_in(step.groups, alone, layout, load)).count);
     }
     sum += at->second;
   }

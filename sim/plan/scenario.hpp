@@ -127,6 +127,14 @@ struct Scenario : RunChoices {
   /// Bandwidth of the GPU's memory, for copies of FSDP and DDP; 0: not known, and their bytes take
   /// no time.
   BytesPerSecond gpu_memory{};
+  /// One GPU's iteration takes at least this: its arithmetic at the most that any GPU reaches of
+  /// its data sheet. 0: not known, or somebody said what it takes.
+  Seconds least_compute{};
+  /// The GPU's work over what its host takes to launch it, where that is longer and the trace has
+  /// been stretched to it; else 1.
+  double work_of_launching = 1;
+  /// The times are a V100's in fp32, of 2019, and nobody said that the run computes so.
+  bool perhaps_in_fp32 = false;
   Shared<CostTable> costs;
   Cluster cluster;
   const Compressor* compressor = nullptr;

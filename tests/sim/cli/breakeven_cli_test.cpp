@@ -87,7 +87,7 @@ TEST_CASE("a compressor that may lose does not surely pay where it sends more", 
     CAPTURE(density);
     const Ran ran = gradcast_with({"simulate", "--preset=today", "--model=bert-large",
                                    "--cluster=ib-100g", "--gpu=h100-pcie", "--gpus-per-node=4",
-                                   "--nodes=8", "--batch=8", "--compressor=gaussian", "--density",
+                                   "--nodes=8", "--batch=32", "--compressor=gaussian", "--density",
                                    density, "--engine=analytic", "--format=json", "-q"});
     REQUIRE(ran.exit_code == 0);
     CHECK(Json::parse(ran.out)["results"][0]["speedup_low"] < 1.0);

@@ -44,6 +44,15 @@ Json scheduled(std::vector<std::string> more) {
 constexpr double kNic = 9.43e9 / 8;      // bytes a second
 constexpr double kNicLatency = 26.6e-6;  // platforms/10gbe-4x4.csv
 
+/// One result of a job of today, by the closed form.
+Json todays(std::vector<std::string> words) {
+  words.insert(words.begin(), "simulate");
+  words.insert(words.end(), {"--preset", "today", "--engine", "analytic", "--format", "json"});
+  const Ran ran = gradcast_with(words);
+  REQUIRE(ran.exit_code == 0);
+  return Json::parse(ran.out)["results"][0];
+}
+
 }  // namespace
 
 TEST_CASE("simulate says which flags of a sharding have no use", "[simulate]") {
@@ -145,7 +154,8 @@ TEST_CASE("a named trace of another GPU than the cluster's is scaled, as one tha
   // An H100's memory is 3350 / 900 GB/s = 3.72 times as fast as a V100's.
   const char* const kSaid = "times of iteration-resnet-50-v100 at 3.72 times the speed";
   CHECK_THAT(with_trace("dgx-h100"), Contains(kSaid));
-  CHECK(with_trace("dgx-h100") == answer({"--cluster", "dgx-h100"}));
+  CHECK(answer({"--cluster", "dgx-h100", "--trace", "iteration-resnet-50-rtx-3090"}) ==
+        answer({"--cluster", "dgx-h100"}));
   const char* const kScaled = "times the speed";
   CHECK_THAT(with_trace("dgx-1-v100"), !Contains(kScaled));
   CHECK_THAT(with_trace("dgx-2"), !Contains(kScaled));   // of V100s with more memory
@@ -154,6 +164,76 @@ TEST_CASE("a named trace of another GPU than the cluster's is scaled, as one tha
   CHECK_THAT(with_trace("dgx-h100", {"--compute-seconds", "50ms"}), !Contains(kScaled));
   CHECK_THAT(answer({"--trace", "iteration-resnet-50-v100", "--cluster", "dgx-h100"}, "paper"),
              !Contains(kScaled));
+}
+
+// The trace is an A100's, and a V100 is 0.4 times as fast. The costs are a V100's already.
+TEST_CASE("costs of the cluster's own GPU do not go by the speed at which a trace is carried over",
+          "[simulate]") {
+  const auto encode = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--model", "bert-large", "--cluster", "10gbe", "--nodes", "8",
+                             "--batch", "8", "--compressor", "fp16", "--stack", "none"});
+    return todays(more)["encode_seconds"].get<double>();
+  };
+  const double carried = encode({"--gpu", "v100"});
+  CHECK(carried == Approx(encode({"--gpu", "v100", "--compute-seconds", "0.2s"})));
+  // A cast goes by memory: 900 against a T4's 320 GB/s.
+  CHECK(encode({"--gpu", "t4"}) / carried == Approx(900. / 320).epsilon(0.05));
+}
+
+// 161 tensors: what DDP and PowerSGD's hook take on a host for each.
+TEST_CASE("a slower GPU has no slower host", "[simulate]") {
+  const auto beside = [](const char* gpu, const char* part) {
+    const auto seconds = [&](const char* stack) {
+      return todays({"--model", "resnet-50", "--cluster", "10gbe", "--gpu", gpu, "--nodes", "8",
+                     "--batch", "128", "--compressor", "powersgd", "--stack", stack})[part]
+          .get<double>();
+    };
+    return seconds("ddp-nccl") - seconds("none");
+  };
+  CHECK(beside("t4", "encode_seconds") == Approx(beside("b200", "encode_seconds")).epsilon(0.01));
+  CHECK(beside("t4", "encode_seconds") > 5e-3);
+}
+
+// A broadcast of S bytes to 64 ranks sends 63 S: 63/64 S a rank.
+TEST_CASE("a broadcast's bytes are sent once to each rank", "[simulate]") {
+  CHECK(todays({"--payload", "208KiB", "--collective", "nccl-broadcast", "--cluster", "10gbe",
+                "--nodes", "64"})["sent_bytes_per_rank"] == 208 * 1024 * 63 / 64);
+}
+
+// GPT-2 XL at batch 8 has 3 x 8 times the forward of 1024 tokens. An MI300X has 1307.4 TFLOPS.
+TEST_CASE("no interval reaches above three quarters of a GPU's arithmetic", "[simulate]") {
+  for (const auto& [cluster, peak] : {std::pair{"mi300x", 1307.4e12}, {"dgx-1-v100", 125e12}}) {
+    CAPTURE(cluster);
+    const Json its = todays({"--model", "gpt2-xl", "--cluster", cluster, "--nodes", "1", "--batch",
+                             "8", "--sharding", "fsdp"});
+    const double flops = 3 * 8 * 3507.02e9;
+    CHECK(its["interval_low_seconds"].get<double>() >= 0.999 * flops / (0.75 * peak));
+  }
+}
+
+// ResNet-50 has 161 tensors, 0.1 ms each.
+TEST_CASE("a small batch takes what its host takes to launch kernels", "[simulate]") {
+  const auto alone = [](const char* batch) {
+    return todays({"--model", "resnet-50", "--cluster", "dgx-h100", "--nodes", "1",
+                   "--gpus-per-node", "1", "--batch", batch, "--stack", "none"});
+  };
+  CHECK(alone("1")["iteration_seconds"].get<double>() == Approx(0.0161));
+  CHECK(alone("2")["iteration_seconds"].get<double>() == Approx(0.0161));
+  CHECK_THAT(alone("1")["assumed"].get<std::string>(), Contains("waits for its host"));
+  CHECK(alone("256")["iteration_seconds"].get<double>() > 0.05);
+  CHECK_THAT(alone("256")["assumed"].get<std::string>(), !Contains("waits for its host"));
+}
+
+// Mixed precision took a V100 0.36 times as long as the fp32 of 2019.
+TEST_CASE("a V100's times of 2019 may be a third of that today, and measured ones may not",
+          "[simulate]") {
+  const auto reach = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--model", "resnet-50", "--cluster", "dgx-1-v100", "--nodes", "2"});
+    const Json its = todays(more);
+    return its["interval_low_seconds"].get<double>() / its["iteration_seconds"].get<double>();
+  };
+  CHECK(reach({}) < 0.36);
+  CHECK(reach({"--compute-seconds", "0.46s"}) > 0.9);
 }
 
 TEST_CASE("a note says that the times of a CPU are not scaled to the cluster's GPU", "[simulate]") {

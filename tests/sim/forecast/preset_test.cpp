@@ -209,9 +209,11 @@ TEST_CASE("fewer GPUs of a node that is wired GPU by GPU have fewer links", "[pr
 }
 
 // traces/devices.csv, memory and arithmetic over the trace's GPU. An RTX 4090 has 1008 / 2039 and
-// 165 / 312 of an A100, an RTX 5090 1792 / 2039 and 209.5 / 312: it had been held against an H100,
-// of whose arithmetic it has a fifth, and came out slower than a 4090. Of a V100's fp32 an RTX 3090
-// has 936 / 900 and 35.6 / 15.7. A P102-100 has fp32 alone, 10.8 / 312.
+// 165.2 / 312 of an A100: their geometric mean is 0.512. An RTX 5090 has 1792 / 2039 and 209.5 /
+// 312, but the trace takes 63.4 % of an A100's arithmetic, and no GPU takes more: 0.671. An H20 has
+// 148 / 989.4 of an H100's, of which the trace takes 40 %: 0.6 / 0.4 times that, 0.226. A P102-100
+// has fp32 alone, 10.8 / 312. Convolutions go by the scarcer: from an RTX 3090 an H20 has 148 / 71
+// = 2.08.
 TEST_CASE("a GPU that has more of everything is not forecast slower", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const auto trace_and_speed = [&](const char* model, const char* gpu) {
@@ -225,21 +227,21 @@ TEST_CASE("a GPU that has more of everything is not forecast slower", "[preset]"
       if (its.name == "compute_speed") return request.trace + " " + its.value;
     return request.trace;
   };
-  CHECK(trace_and_speed("gpt2-small", "rtx-4090") == "iteration-gpt2-small-a100 0.494");
+  CHECK(trace_and_speed("gpt2-small", "rtx-4090") == "iteration-gpt2-small-a100 0.512");
   CHECK(trace_and_speed("gpt2-small", "rtx-5090") == "iteration-gpt2-small-a100 0.671");
-  CHECK(trace_and_speed("gpt2-small", "h20") == "iteration-gpt2-small-h100 0.15");
+  CHECK(trace_and_speed("gpt2-small", "h20") == "iteration-gpt2-small-h100 0.226");
   CHECK(trace_and_speed("gpt2-small", "a100-40gb") == "iteration-gpt2-small-a100");
-  CHECK(trace_and_speed("resnet-50", "h20") == "iteration-resnet-50-v100 4.44");
-  CHECK(trace_and_speed("resnet-50", "h200") == "iteration-resnet-50-v100 5.33");
+  CHECK(trace_and_speed("resnet-50", "h20") == "iteration-resnet-50-rtx-3090 2.08");
+  CHECK(trace_and_speed("resnet-50", "h200") == "iteration-resnet-50-rtx-3090 5.13");
   CHECK(trace_and_speed("gpt2-small", "h200") == "iteration-gpt2-small-h100");
   CHECK(trace_and_speed("gpt2-small", "p102-100") == "iteration-gpt2-small-a100 0.0346");
   CHECK(trace_and_speed("gpt2-small", "p100") == "iteration-gpt2-small-a100 0.0679");
-  CHECK(trace_and_speed("resnet-50", "rtx-3090") == "iteration-resnet-50-v100 1.04");
-  CHECK(trace_and_speed("resnet-50", "rtx-5090") == "iteration-resnet-50-v100 1.99");
+  CHECK(trace_and_speed("resnet-50", "rtx-3090") == "iteration-resnet-50-rtx-3090");
+  CHECK(trace_and_speed("resnet-50", "rtx-5090") == "iteration-resnet-50-rtx-3090 1.91");
 }
 
 // traces/devices.csv: an MI300X has 5300 / 3350 of an H100's memory bandwidth and 1307 / 989 of its
-// arithmetic: the scarcer is 1.32.
+// arithmetic: their geometric mean is 1.45.
 TEST_CASE("a job on AMD's GPUs has NVIDIA's trace of their time, and says what was not measured",
           "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
@@ -253,7 +255,7 @@ TEST_CASE("a job on AMD's GPUs has NVIDIA's trace of their time, and says what w
   };
   CHECK_THAT(assumed("mi300x"),
              Catch::StartsWith("PyTorch DDP on RCCL 2.27.5 over 8 NICs") &&
-                 Contains("iteration-llama-3-8b-h100 at 1.32 times the speed") &&
+                 Contains("iteration-llama-3-8b-h100 at 1.45 times the speed") &&
                  Contains("come from NVIDIA's GPUs: none was measured on AMD's"));
   CHECK_THAT(assumed("dgx-h100"), !Contains("AMD"));
 }
@@ -299,8 +301,8 @@ TEST_CASE("what a cluster's file says of its software, no stack replaces", "[pre
 }
 
 // traces/devices.csv: an A100 of 40 GB has the arithmetic of one of 80. An RTX 4090 has 1008 of an
-// A100's 2039 GB/s, 0.494 times, and 0.53 of its arithmetic: the scarcer counts. From a V100's
-// trace it is the A100's 2039 / 900 times 0.494 times as fast, 1.12.
+// A100's 2039 GB/s, 0.494 times, and 0.53 of its arithmetic: 0.512 in the geometric mean.
+// Convolutions go by the scarcer: 1008 and 2039 over the 936 GB/s of an RTX 3090.
 TEST_CASE("a cluster's own GPU says how fast it is, where its generation does not", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const auto speed = [&](const std::string& model, const std::string& cluster,
@@ -314,15 +316,17 @@ TEST_CASE("a cluster's own GPU says how fast it is, where its generation does no
   };
   CHECK(speed("gpt2-xl", "aws-p4d-24xlarge") == 1);
   CHECK(speed("gpt2-xl", "hgx-h200") == 1);
-  CHECK(speed("gpt2-xl", "rtx-4090-8gpu") == Approx(0.494));
-  CHECK(speed("resnet-50", "rtx-4090-8gpu") == Approx(1.12));
-  CHECK(speed("resnet-50", "dgx-a100") == Approx(2.27));
-  CHECK(speed("gpt2-xl", "dgx-h100", "NVIDIA H100 PCIe") == Approx(2000. / 3350).margin(1e-3));
+  CHECK(speed("gpt2-xl", "rtx-4090-8gpu") == Approx(0.512));
+  CHECK(speed("resnet-50", "rtx-4090-8gpu") == Approx(1.08));
+  CHECK(speed("resnet-50", "dgx-a100") == Approx(2.18));
+  // 2000 / 3350 and 756 / 989.4.
+  CHECK(speed("gpt2-xl", "dgx-h100", "NVIDIA H100 PCIe") == Approx(0.675).margin(1e-3));
   // Another generation's GPU has its own trace: a DGX A100 with H100s is no A100 at 1.64 times.
   CHECK(speed("gpt2-xl", "dgx-a100", "h100-sxm") == 1);
   CHECK(speed("gpt2-xl", "dgx-h100", "a100-80gb") == 1);
-  // 148 of the 989.4 TFLOPS of an H100, whose memory is slower.
-  CHECK(speed("gpt2-xl", "dgx-h100", "h20") == Approx(0.15).margin(1e-3));
+  // 148 of the 989.4 TFLOPS of an H100, of which the trace takes 40.7 %, its update included, and
+  // no GPU takes more than 60.
+  CHECK(speed("gpt2-xl", "dgx-h100", "h20") == Approx(148 / 989.4 * 0.6 / 0.407).epsilon(5e-3));
   CHECK_THROWS_WITH(speed("gpt2-xl", "dgx-h100", "rtx-4900"),
                     Contains("gpu 'rtx-4900' is none of traces/devices.csv") &&
                         Contains("did you mean 'rtx-4090'"));
