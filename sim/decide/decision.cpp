@@ -169,9 +169,9 @@ WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation&
     const std::string name = compressor ? weighed.option.request.compressor : "this change";
     verdict.measure = guessed_measure(forecast.doubt, today.doubt);
     if (verdict.measure.empty())
-      verdict.measure = costs_known
-                            ? measure_first(name, {its, forecast.doubt}, {todays, today.doubt})
-                            : "one run with " + name + " on this cluster";
+      verdict.measure =
+          costs_known ? measure_first(name, {its / work, forecast.doubt}, {todays, today.doubt})
+                      : "one run with " + name + " on this cluster";
   }
   return weighed;
 }
@@ -216,6 +216,7 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
     raw.batch = decision.request.batch = fitting;
     plan_today();
   }
+  if (!asked.compressors.empty()) why += compressing_words(decision.request);
   decision.forecast = evaluate(decision.now, engine);
   if (!decision.forecast.problem.empty()) throw ValueError(decision.forecast.problem);
   const std::optional<SoftwareSpread>& spread = decision.forecast.doubt.spread;
@@ -244,6 +245,11 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
       decision.refused.push_back(std::move(option));
   }
   rank(decision.ranked);
+  // Where today's run does not fit in memory, what does comes first.
+  if (exceeds_memory(decision, decision.memory.total()))
+    std::stable_partition(
+        decision.ranked.begin(), decision.ranked.end(),
+        [&](const WeighedOption& each) { return !exceeds_memory(decision, each.forecast.memory); });
   return decision;
 }
 

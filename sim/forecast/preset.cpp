@@ -15,6 +15,7 @@
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/collective_curve.hpp"
+#include "sim/inputs/cost_transfer.hpp"
 #include "sim/network/collective_choice.hpp"
 #include "sim/network/nccl_of_torch.hpp"
 #include "sim/network/nccl_rule.hpp"
@@ -374,6 +375,15 @@ std::string schedule_words(const Scenario& scenario) {
                   : words;
 }
 
+/// "fp32" or "mixed precision": in which a trace of the project's computes, where nobody said how
+/// long that takes; "" of others, which need not say it.
+std::string computing_types(const Request& request, const IterationTrace& trace) {
+  if (!request.today || request.compute || is_path(request.trace)) return "";
+  if (trace.activation_type)
+    return *trace.activation_type == NumberType::Fp32 ? "fp32" : "mixed precision";
+  return generation_named(trace.device) == GpuGeneration::Volta ? "fp32" : "";
+}
+
 }  // namespace
 
 bool names_gpu(const Cluster& cluster) {
@@ -428,13 +438,13 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
   return with_usual_costs(std::move(request), files);
 }
 
-/// "fp32" or "mixed precision": in which a trace of the project's computes, where nobody said how
-/// long that takes; "" of others, which need not say it.
-std::string computing_types(const Request& request, const IterationTrace& trace) {
-  if (!request.today || request.compute || is_path(request.trace)) return "";
-  if (trace.activation_type)
-    return *trace.activation_type == NumberType::Fp32 ? "fp32" : "mixed precision";
-  return generation_named(trace.device) == GpuGeneration::Volta ? "fp32" : "";
+std::string compressing_words(const Request& request) {
+  const bool by_own =
+      request.implementation.empty() || request.implementation == kCudaImplementation;
+  return request.today && request.costs == kDerivedCosts && request.costs_device != kCpu && by_own
+             ? "; compressing by gradcast's kernels, timed on a simulated V100 alone "
+               "(--implementation torch takes PyTorch's operators)"
+             : "";
 }
 
 std::string assumed_words(const Request& request, const Scenario& scenario) {
@@ -486,6 +496,7 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
     words +=
         "; the GPU waits for its host, which launches kernels for 0.1 ms a tensor (PyTorch "
         "without graphs)";
+  if (scenario.compresses()) words += compressing_words(request);
   if (request.shares_by_flops)
     words += "; no trace is there: --compute-seconds is shared out by the model's " +
              std::string(kByFlops);

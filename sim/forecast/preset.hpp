@@ -48,4 +48,8 @@ const Device& gpu_of(const Cluster& cluster, const std::vector<Device>& devices)
 /// software that the scenario stands for.
 std::string assumed_words(const Request& request, const Scenario& scenario);
 
+/// "; compressing by gradcast's kernels ...": whose operators compress, where nobody named them and
+/// no GPU ran them; "" elsewhere.
+std::string compressing_words(const Request& request);
+
 }  // namespace gradcast

@@ -10,6 +10,8 @@
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/time_unit.hpp"
+#include "sim/forecast/evaluation.hpp"
+#include "sim/forecast/link_doubt.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
@@ -99,6 +101,19 @@ std::string gpus_of_node_line(const Request& request, DataFiles& files) {
 }
 
 }  // namespace
+
+void note_assumed(const Flags& flags, const Request& request, DataFiles& files) {
+  if (!request.today) return;
+  DataFiles others = files.beside();  // no answer rests on them
+  try {
+    const Scenario scenario = make_scenario(request, others);
+    const Evaluation its = evaluate(scenario, *find_engine("analytic"));
+    flags.note("assumed: " + assumed_words(request, scenario) +
+               (its.doubt.spread ? link_words(scenario, *its.doubt.spread) : ""));
+  } catch (const ValueError&) {  // a point without an answer, which says why
+  } catch (const DataError&) {
+  }
+}
 
 void note_cpus_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
   DataFiles others = files.beside();  // no answer rests on them

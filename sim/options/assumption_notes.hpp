@@ -20,6 +20,10 @@ void note_collective(const Flags& flags, const std::vector<std::string>& compres
 /// family.
 void note_untimed(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
+/// For answers that do not say it: notes what a job of today is taken to be, and what is not sure
+/// of its links.
+void note_assumed(const Flags& flags, const Request& request, DataFiles& files);
+
 /// Notes each trace that was named and is of a CPU, where the cluster has a GPU: its times are not
 /// scaled.
 void note_cpus_trace(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);

@@ -67,6 +67,7 @@ int tta(int argc, const char* const* argv) {
     Answer answer = tta_answer(found, asked.curve, flags.format());
     answer.seed = asked.request.count_spread > 0 ? Json(asked.request.seed) : Json();
     deliver(flags, files.inputs(), engines_of(found), answer);
+    note_assumed(flags, asked.request, files);
     note_trace_evidence(flags, asked.request, files);
     note_cpus_trace(flags, {asked.request}, files);
     note_usual_cluster(flags, asked.request);
