@@ -13,6 +13,7 @@
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/forecast/workers.hpp"
+#include "sim/inputs/compressor_file.hpp"
 #include "sim/plan/stack.hpp"
 
 namespace gradcast {
@@ -216,7 +217,6 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
     raw.batch = decision.request.batch = fitting;
     plan_today();
   }
-  if (!asked.compressors.empty()) why += compressing_words(decision.request);
   decision.forecast = evaluate(decision.now, engine);
   if (!decision.forecast.problem.empty()) throw ValueError(decision.forecast.problem);
   const std::optional<SoftwareSpread>& spread = decision.forecast.doubt.spread;
@@ -244,12 +244,23 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
     else
       decision.refused.push_back(std::move(option));
   }
+  // A described compressor has costs of its own.
+  for (const WeighedOption& each : decision.ranked) {
+    const Compressor* const its = find_compressor(each.option.request.compressor);
+    if (each.option.change != Change::Compressor || its == nullptr || described(*its) != nullptr)
+      continue;
+    decision.assumed += compressing_words(with_defaults(each.option.request, files));
+    break;
+  }
   rank(decision.ranked);
-  // Where today's run does not fit in memory, what does comes first.
-  if (exceeds_memory(decision, decision.memory.total()))
+  // Where today's run does not fit in memory, what does comes first, and can be measured.
+  if (exceeds_memory(decision, decision.memory.total())) {
+    for (WeighedOption& each : decision.ranked)
+      if (each.verdict.measure == run_with("dense")) each.verdict.measure = run_with("this change");
     std::stable_partition(
         decision.ranked.begin(), decision.ranked.end(),
         [&](const WeighedOption& each) { return !exceeds_memory(decision, each.forecast.memory); });
+  }
   return decision;
 }
 

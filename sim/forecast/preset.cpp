@@ -52,7 +52,8 @@ const char* collectives_stack(const Cluster& cluster) {
   }
 }
 
-/// A generation of GPUs: how traces are named after it, and its row in traces/devices.csv.
+/// A GPU that traces are named after, and its row in traces/devices.csv. The first of a generation
+/// stands for it.
 struct Gpu {
   GpuGeneration generation;
   std::string_view trace;  // "": no traces
@@ -99,8 +100,7 @@ struct Carried {
   const IterationTrace& trace;
   const Device& device;
 
-  /// The traces of V100 are of networks in fp32.
-  bool in_fp32() const { return generation_named(trace.device) == GpuGeneration::Volta; }
+  bool in_fp32() const { return trace.in_fp32(); }
 
   /// True of a network whose arithmetic is convolutions. Between them it normalises, which reads
   /// and writes memory alone.
@@ -122,9 +122,10 @@ struct Carried {
 /// A GPU's speed over that of the trace's. A convolutional network takes what the scarcer of memory
 /// and arithmetic allows: ResNet-50 in mixed precision is no faster on a V100 than on an RTX 3090,
 /// which has 0.57 of its arithmetic (traces/unseen-trainings.csv: 740 to 872 and 1027 to 1182
-/// images/s). Operators of others are bound by the one or by the other: their geometric mean, but
-/// for 0.6 of the arithmetic at most, or what the trace reaches of its own. GPUs of the trace's
-/// generation with its arithmetic take its times (an A100 of 40 or 80 GB, an H200 and an H100).
+/// images/s). Others take the geometric mean, as memory binds some of their operators and
+/// arithmetic the rest. They reach 0.6 of the arithmetic at most, or the share that the trace
+/// reaches. GPUs of the trace's generation with its arithmetic take its times (an A100 of 40 or 80
+/// GB, an H200 and an H100).
 double times_as_fast(const Device& own, const Device& usual, const Carried& carried) {
   constexpr double kMostUsed = 0.6;
   const Device& traced = carried.device;
@@ -159,12 +160,6 @@ bool speaks_for_itself(const Request& request) {
   return request.cluster.ends_with(".xml") || is_fitted(request.cluster);
 }
 
-bool changes(const Request& request, std::string_view property) {
-  return std::any_of(request.changed.begin(), request.changed.end(), [&](const auto& changed) {
-    return changed.name.substr(0, changed.name.find('@')) == property;
-  });
-}
-
 /// Distance between two GPUs' memory and arithmetic, in logarithms. Rates that are not known have
 /// none.
 double apart(const Device& one, const Device& other) {
@@ -175,8 +170,31 @@ double apart(const Device& one, const Device& other) {
          between(arithmetic_of(one, false), arithmetic_of(other, false));
 }
 
+/// Says that the trace is another GPU's, and how fast the cluster's is. Speeds of single nodes
+/// count from there.
+void scale_trace(Request& request, const Cluster& cluster, double speed) {
+  constexpr std::string_view kSpeed = "compute_speed";
+  speed = rounded_to(3, speed);
+  const auto scaled = [&](const std::string& value) {
+    return number_to_text(parse_speed(value) * speed);
+  };
+  for (const NodeOverride& node : cluster.overrides())
+    if (node.property == kSpeed) {
+      std::erase_if(request.changed, [&](const auto& each) { return each.name == node.name(); });
+      request.changed.push_back({node.name(), scaled(node.value)});
+    }
+  request.changed.push_back({std::string(kSpeed), number_to_text(speed)});
+  request.others_trace = request.speed_derived = true;
+}
+
+/// True where somebody says how fast all the cluster's GPUs are beside the trace's.
+bool says_speed(const Request& request, const Cluster& cluster) {
+  return cluster.compute_speed != 1 || changes_everywhere(request, "compute_speed");
+}
+
 /// The trace of the cluster's GPUs; else that of the nearest, scaled. A trace of the own generation
-/// comes first. A V100's, which is of fp32, comes last but for V100s and GPUs without tensor cores.
+/// comes first. A V100's, which is of fp32, comes last but for GPUs without tensor cores, and for
+/// V100s whose iteration is measured: to it layers lend their shares alone.
 void choose_trace(Request& request, const Cluster& cluster, const DataFiles& files) {
   DataFiles others = files.beside();  // the answer names the factor, and not this file
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
@@ -192,7 +210,8 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
   const auto rank = [&](const Gpu& gpu) {
     const bool of_fp32 = gpu.generation == GpuGeneration::Volta;
     const bool own_kind = without_tensor_cores ? of_fp32 : gpu.generation == generation;
-    const bool old = of_fp32 && !without_tensor_cores && !alike(own, device(gpu));
+    const bool shares_alone = request.compute && alike(own, device(gpu));
+    const bool old = of_fp32 && !without_tensor_cores && !shares_alone;
     return std::pair(old ? 2 : own_kind ? 0 : 1, apart(own, device(gpu)));
   };
   std::array<Gpu, kGpus.size()> nearest = kGpus;
@@ -207,9 +226,7 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
     });
     if (gpu.generation == generation && speed == 1) return;
     request.others_trace = true;
-    if (request.compute || changes(request, "compute_speed")) return;
-    request.changed.push_back({"compute_speed", number_to_text(rounded_to(3, speed))});
-    request.speed_derived = true;
+    if (!request.compute && !says_speed(request, cluster)) scale_trace(request, cluster, speed);
     return;
   }
 }
@@ -217,9 +234,7 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
 /// Scales a trace that was named from its GPU to the cluster's, where both are known and differ.
 /// Whoever says how fast the cluster's computes has done so already.
 void carry_over(Request& request, const Cluster& cluster, DataFiles& files) {
-  if (!names_gpu(cluster) || request.compute || cluster.compute_speed != 1 ||
-      changes(request, "compute_speed"))
-    return;
+  if (!names_gpu(cluster) || request.compute || says_speed(request, cluster)) return;
   DataFiles others = files.beside();  // the answer names the factor, and not this file
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   const Device& own = gpu_of(cluster, *devices);
@@ -228,9 +243,7 @@ void carry_over(Request& request, const Cluster& cluster, DataFiles& files) {
   double speed = 1;
   with_carried(request, others, *traced,
                [&](const Carried& carried) { speed = times_as_fast(own, own, carried); });
-  if (speed == 1) return;
-  request.changed.push_back({"compute_speed", number_to_text(rounded_to(3, speed))});
-  request.others_trace = request.speed_derived = true;
+  if (speed != 1) scale_trace(request, cluster, speed);
 }
 
 /// Takes the model's FLOPs for its trace, where it has none and somebody says how long it computes.
@@ -381,7 +394,7 @@ std::string computing_types(const Request& request, const IterationTrace& trace)
   if (!request.today || request.compute || is_path(request.trace)) return "";
   if (trace.activation_type)
     return *trace.activation_type == NumberType::Fp32 ? "fp32" : "mixed precision";
-  return generation_named(trace.device) == GpuGeneration::Volta ? "fp32" : "";
+  return trace.in_fp32() ? "fp32" : "";
 }
 
 }  // namespace

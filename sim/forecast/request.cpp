@@ -194,12 +194,6 @@ void require_known_gpu(const Cluster& cluster, const DataFiles& files) {
 
 constexpr const char* kIntraBandwidth = "intra_bandwidth";
 
-/// True if the request changes the property, and not only some nodes'.
-bool changes_everywhere(const Request& request, std::string_view name) {
-  return std::ranges::any_of(request.changed,
-                             [&](const auto& property) { return property.name == name; });
-}
-
 /// Sets a property to what somebody typed. The intervals of a fitted cluster keep what its file
 /// says of other properties than the bandwidth inside nodes.
 void take_typed(Cluster& cluster, const ClusterProperty& property) {
@@ -320,13 +314,14 @@ BytesPerSecond gpu_memory_of(const Request& request, const Scenario& scenario,
 /// reach 0.63 on A100 (llm.c), and 0.73 where what they compute twice counts too (MPT of 7b).
 constexpr double kMostOfArithmetic = 0.75;
 
-/// A host takes so long to launch a network's kernels by PyTorch, for each tensor that it trains:
+/// A host takes so long to launch a network's kernels by PyTorch, for each tensor:
 /// ResNet-50 and ResNet-101 at batch 32 took a GH200 143 and 129 us a tensor, whose GPU needs half
 /// of that or less (traces/unseen-trainings.csv).
 constexpr Seconds kLaunchesOfTensor{100e-6};
 
 /// What bounds one GPU's iteration where nobody measured it: arithmetic from below, and launches of
-/// kernels at a batch below the trace's, or on another GPU than the trace's.
+/// kernels at a batch below the trace's, or on a GPU of another speed. The trace's host launched
+/// them within its iteration.
 void bound_compute(Scenario& scenario, const Request& request, const DataFiles& files) {
   if (!request.today || request.payload || request.compute || !files.has(kDevices, "devices"))
     return;
@@ -337,17 +332,20 @@ void bound_compute(Scenario& scenario, const Request& request, const DataFiles& 
   const bool all_train =
       std::ranges::none_of(model.tensors, [](const GradientTensor& each) { return each.frozen; });
   const std::optional<FlopsPerSecond>& rate = own.fp16 ? own.fp16 : own.fp32;
-  if (rate && all_train)
+  const double speed = scenario.cluster.compute_speed;
+  const bool own_is_known = names_gpu(scenario.cluster) || request.speed_derived;
+  if (rate && all_train && own_is_known)
     scenario.least_compute =
         Seconds{3 * model.forward_flops() * scenario.batch() / (kMostOfArithmetic * rate->value)};
   const IterationTrace& trace = *scenario.trace;
-  scenario.perhaps_in_fp32 = !is_path(request.trace) && !trace.activation_type &&
-                             generation_named(trace.device) == GpuGeneration::Volta;
-  const bool smaller =
-      trace.batch < others.parsed(read_trace(request, others), load_iteration_trace)->batch;
-  if ((!smaller && !request.speed_derived) || trace.has_launches() || is_cpu(trace.device)) return;
-  const Seconds launching = static_cast<double>(model.tensors.size()) * kLaunchesOfTensor *
-                            scenario.cluster.compute_speed;
+  scenario.perhaps_in_fp32 = !is_path(request.trace) && !trace.activation_type && trace.in_fp32() &&
+                             speed == 1 && !changes_everywhere(request, "compute_speed");
+  const auto as_timed = others.parsed(read_trace(request, others), load_iteration_trace);
+  if (trace.batch >= as_timed->batch && speed <= 1 && !request.speed_derived) return;
+  if (trace.has_launches() || is_cpu(trace.device)) return;
+  const Seconds launching = std::min(static_cast<double>(model.tensors.size()) * kLaunchesOfTensor,
+                                     as_timed->iteration_alone(1)) *
+                            speed;
   const double work = trace.iteration_alone(1) / launching;
   if (work >= 1) return;
   scenario.work_of_launching = work;
@@ -357,7 +355,7 @@ void bound_compute(Scenario& scenario, const Request& request, const DataFiles& 
 /// True if the costs are of the cluster's GPU, and the trace is of another: they were scaled to it,
 /// or their table is of it.
 bool costs_of_clusters_gpu(const Request& costs, const Scenario& scenario, const DataFiles& files) {
-  if (costs.costs_device == kCpu) return false;
+  if (costs.costs_device == kCpu || !files.has(kDevices, "devices")) return false;
   DataFiles others = files.beside();
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   const Device* traced = device_meant(*devices, scenario.trace->device);
@@ -530,6 +528,11 @@ std::shared_ptr<const IterationTrace> parsed_trace(const Request& request, DataF
   return files.made<IterationTrace>("FLOPs of " + file.path.native(), [&] {
     return trace_by_flops(*files.parsed(file, load_model));
   });
+}
+
+bool changes_everywhere(const Request& request, std::string_view name) {
+  return std::ranges::any_of(request.changed,
+                             [&](const auto& property) { return property.name == name; });
 }
 
 std::string device_of_trace(const Request& request, DataFiles& files) {

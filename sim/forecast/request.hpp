@@ -60,7 +60,7 @@ struct RequestValues {
   int concurrent_jobs = 1;
   bool today = false;         // what is left open is today's software: see preset.hpp
   bool stack_given = false;   // somebody chose it, or that there be none
-  bool others_trace = false;  // of another GPU than the cluster's, scaled to that
+  bool others_trace = false;  // of another GPU than the cluster's
   /// No trace of the model is there: its FLOPs share out the iteration that `compute` says.
   bool shares_by_flops = false;
   /// The fastest schedule that the software can run takes the place of fusion and overlap.
@@ -130,6 +130,9 @@ inline constexpr const char* kByFlops = "forward_flops, a third of it forward if
 /// The trace of that file, or one made of the model's FLOPs where the request has none. Throws as
 /// read_trace does, and DataError for a wrong file.
 std::shared_ptr<const IterationTrace> parsed_trace(const Request& request, DataFiles& files);
+
+/// True if the request changes the property, and not only some nodes'.
+bool changes_everywhere(const Request& request, std::string_view name);
 
 /// "" where there is no such trace: the forecast says why, and which of its files is wrong first.
 std::string device_of_trace(const Request& request, DataFiles& files);

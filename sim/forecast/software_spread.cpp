@@ -237,13 +237,15 @@ constexpr double kCarriedOverDeviationByArithmetic = 0.35;
 /// precision (raysgd-p3-amp of traces/unseen-trainings.csv, batch 128).
 constexpr double kCarriedOverDeviationByPrecision = 0.65;
 
-/// Few take longer today than the fp32 of 2019 did. Assumed.
+/// Deviation above a V100's fp32 of 2019: few take longer today. Assumed.
 constexpr double kOldDeviationAbove = 0.05;
-/// To AMD's GPUs, whose software reaches less of their data sheets. On a MI300A ResNet-50 took 3.5
-/// times as long in bf16 as is carried over, and GPT-2 3.7 times (traces/unseen-trainings.csv).
+/// The same of AMD's GPUs, whose software reaches less of their data sheets. On a MI300A ResNet-50
+/// took 3.5 times as long in bf16 as is carried over, and GPT-2 3.7 times
+/// (traces/unseen-trainings.csv).
 constexpr double kCarriedOverDeviationToAmd = 0.6;
 
-/// Of the time that a host takes to launch an iteration's kernels. Assumed.
+/// Deviation of the time that a host takes to launch an iteration's kernels: it took a GH200 1.3
+/// and 1.4 times what is forecast. Graphs of kernels take none of it. Assumed.
 constexpr double kLaunchesDeviation = 0.2;
 
 /// By it the draws know the term that is of compute.
@@ -268,17 +270,13 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   const double below = inside.carried_from_fp32() || old ? kCarriedOverDeviationByPrecision
                        : newer                           ? arithmetic
                                                          : kCarriedOverDeviation;
-  // Launches took 1.3 and 1.4 times as long as forecast on a GH200; graphs of kernels have none.
   const double launches = by_host ? kLaunchesDeviation : 0;
   const double reach = interval_reach();
-  const double slower = std::exp(reach * std::hypot(own,
-                                                    carried_over ? above
-                                                    : old        ? kOldDeviationAbove
-                                                                 : 0,
-                                                    launches));
+  const double longer = carried_over ? above : old ? kOldDeviationAbove : 0;
+  const double slower = std::exp(reach * std::hypot(own, longer, launches));
   double faster =
       std::exp(reach * std::hypot(own, carried_over || old ? below : 0)) / inside.work_of_launching;
-  if (inside.least_compute > Seconds{0})
+  if (inside.least_compute > Seconds{0})  // a forecast below it stays
     faster = std::clamp(inside.compute() / inside.cluster.compute_speed / inside.least_compute, 1.0,
                         faster);
   LinkDoubt speed{kComputeOf + std::filesystem::path(inside.trace->name).stem().string(),

@@ -29,10 +29,6 @@ Reach reach_of(const SpreadTerm& term, double iteration) {
   return {std::max(0.0, high - forecast) / iteration, std::max(0.0, forecast - low) / iteration};
 }
 
-std::string run_with(const std::string& name) {
-  return (name == "dense" ? "a dense run" : "one run with " + name) + " on this cluster";
-}
-
 /// The reach of each measurement towards the end of the interval that decides: the low end of a
 /// speedup above 1, and the high end of one below. A term that moves both runs counts by the
 /// difference.
@@ -160,6 +156,10 @@ Verdict verdict_on(const std::string& name, const Judged& its, const Judged& oth
   if (verdict.measure.empty())
     verdict.measure = costs_known ? measure_first(name, its, other) : run_with(name);
   return verdict;
+}
+
+std::string run_with(const std::string& name) {
+  return (name == "dense" ? "a dense run" : "one run with " + name) + " on this cluster";
 }
 
 std::string measure_on_cpu(const std::string& compressor) {

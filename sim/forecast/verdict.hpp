@@ -59,6 +59,9 @@ struct Judged {
 Verdict verdict_on(const std::string& name, const Judged& its, const Judged& other,
                    bool costs_known = true);
 
+/// "a dense run on this cluster", "one run with topk on this cluster".
+std::string run_with(const std::string& name);
+
 /// "the kernels of int8 on this CPU (gradcast calibrate --device cpu)"
 std::string measure_on_cpu(const std::string& compressor);
 

@@ -82,6 +82,11 @@ bool IterationTrace::has_order() const {
                      [](const TensorTime& time) { return time.backward_place != 0; });
 }
 
+bool IterationTrace::in_fp32() const {
+  return activation_type ? *activation_type == NumberType::Fp32
+                         : generation_named(device) == GpuGeneration::Volta;
+}
+
 bool IterationTrace::has_launches() const {
   return host > Seconds{0} || update_launch > Seconds{0} ||
          std::any_of(tensors.begin(), tensors.end(), [](const TensorTime& time) {

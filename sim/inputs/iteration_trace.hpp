@@ -46,6 +46,8 @@ struct IterationTrace {
   /// update.
   Seconds iteration(int micro_steps = 1) const;
 
+  /// Whether the times are of fp32: a V100's are where it does not say another type.
+  bool in_fp32() const;
   /// Whether the trace says when the host launches what.
   bool has_launches() const;
   /// Whether it says in which order gradients are ready.

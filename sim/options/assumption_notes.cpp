@@ -108,7 +108,7 @@ void note_assumed(const Flags& flags, const Request& request, DataFiles& files) 
   try {
     const Scenario scenario = make_scenario(request, others);
     const Evaluation its = evaluate(scenario, *find_engine("analytic"));
-    flags.note("assumed: " + assumed_words(request, scenario) +
+    flags.note("assumed, where nothing varies it: " + assumed_words(request, scenario) +
                (its.doubt.spread ? link_words(scenario, *its.doubt.spread) : ""));
   } catch (const ValueError&) {  // a point without an answer, which says why
   } catch (const DataError&) {

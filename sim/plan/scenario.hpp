@@ -69,8 +69,7 @@ struct RunChoices {
   /// per_tensor_overhead nor its shard_copy_passes is added.
   bool framework_in_compute = false;
   GradientCopies gradient_copies = GradientCopies::Each;
-  /// The cluster's compute_speed makes up for the trace of another GPU: memory's bandwidth is all
-  /// that tells the two apart.
+  /// The cluster's compute_speed makes up for the trace of another GPU, by memory and arithmetic.
   bool speed_derived = false;
 
   std::string implementation;  // of the compressor; "" leaves the choice to the cost table
@@ -172,11 +171,10 @@ struct Scenario : RunChoices {
   std::shared_ptr<const Stack> population;
   std::shared_ptr<const Stack> population_by_mpi;
 
-  /// True if the times are a V100's in fp32, carried over to a GPU whose networks run in other
+  /// True if the times are of fp32, carried over to a GPU whose networks run in other
   /// types.
   bool carried_from_fp32() const {
-    return speed_derived && generation_named(trace->device) == GpuGeneration::Volta &&
-           gpu_generation_of(cluster) != GpuGeneration::Volta;
+    return speed_derived && trace->in_fp32() && gpu_generation_of(cluster) != GpuGeneration::Volta;
   }
 
   /// Images a GPU, and what one GPU alone takes: of the whole iteration.

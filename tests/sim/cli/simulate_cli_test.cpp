@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "sim/engine/engine.hpp"
@@ -224,15 +226,46 @@ TEST_CASE("a small batch takes what its host takes to launch kernels", "[simulat
   CHECK_THAT(alone("256")["assumed"].get<std::string>(), !Contains("waits for its host"));
 }
 
+TEST_CASE("a deeper network takes longer, and a larger batch too", "[simulate]") {
+  const auto alone = [](const char* cluster, const char* model, const char* batch) {
+    return todays({"--model", model, "--cluster", cluster, "--nodes", "1", "--gpus-per-node", "1",
+                   "--batch", batch, "--stack", "none"})["iteration_seconds"]
+        .get<double>();
+  };
+  for (const char* cluster : {"dgx-1-v100", "10gbe", "dgx-a100", "dgx-h100"}) {
+    CAPTURE(cluster);
+    CHECK(alone(cluster, "resnet-50", "64") < alone(cluster, "resnet-101", "64"));
+    CHECK(alone(cluster, "resnet-101", "64") < alone(cluster, "resnet-152", "64"));
+    for (const char* model : {"lenet-5", "densenet-201"})
+      CHECK(alone(cluster, model, "32") <= 1.0001 * alone(cluster, model, "64"));
+  }
+}
+
+// Node 1 computes half as fast as node 0, whatever the trace: the slowest counts.
+TEST_CASE("a slower node stays as much slower where the trace is another GPU's", "[simulate]") {
+  std::ifstream file(std::string(GRADCAST_SOURCE_DIR) + "/platforms/dgx-h100.csv");
+  const std::string rows{std::istreambuf_iterator<char>(file), {}};
+  TemporaryFolder folder;
+  const auto seconds = [&](const std::string& more) {
+    return todays({"--model", "vgg-16", "--cluster", folder.write("cluster.csv", rows + more),
+                   "--nodes", "2", "--gpus-per-node", "1", "--batch", "128", "--stack",
+                   "none"})["forward_seconds"]
+        .get<double>();
+  };
+  CHECK(seconds("compute_speed@1,0.5,invented\n") == Approx(2 * seconds("")).epsilon(0.01));
+}
+
 // Mixed precision took a V100 0.36 times as long as the fp32 of 2019.
-TEST_CASE("a V100's times of 2019 may be a third of that today, and measured ones may not",
+TEST_CASE("a V100's times of 2019 may be a third of that today, and what was typed may not",
           "[simulate]") {
   const auto reach = [](std::vector<std::string> more) {
     more.insert(more.end(), {"--model", "resnet-50", "--cluster", "dgx-1-v100", "--nodes", "2"});
     const Json its = todays(more);
     return its["interval_low_seconds"].get<double>() / its["iteration_seconds"].get<double>();
   };
-  CHECK(reach({}) < 0.36);
+  const std::vector<std::string> named{"--trace", "iteration-resnet-50-v100"};
+  CHECK(reach(named) < 0.36);
+  CHECK(reach({"--trace", "iteration-resnet-50-v100", "--compute-speed", "1"}) > 0.9);
   CHECK(reach({"--compute-seconds", "0.46s"}) > 0.9);
 }
 

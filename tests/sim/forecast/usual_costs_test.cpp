@@ -58,7 +58,7 @@ TEST_CASE("costs of a GPU that nobody names are not scaled, nor are those of a c
   CHECK(usual(alone).costs == kPaperCosts);
 }
 
-// VGG-16 has a trace of a V100 alone: an H100 compresses at its own speed all the same, whether the
+// VGG-16 has traces of a V100 and an RTX 3090: an H100 compresses at its own speed all the same, whether the
 // trace is scaled to it or to a time that was measured there. So it does for a trace that names no
 // GPU.
 TEST_CASE("today's costs are those of the cluster's GPU where the trace is of none or another",

@@ -111,9 +111,9 @@ TEST_CASE("What to measure is the run that holds the widest term", "[verdict]") 
   CHECK(first({}, {}) == "a dense run and one with topk on this cluster");
 }
 
-// A link of 0.5 s takes up to e^1 times as long: half of that range is 0.5 (e^1 - 1) / 2 = 0.43 s.
-// The other term takes e^-0.9 to e^0.9 times 0.5 s, half of which is 0.51. If the link might take
-// e^-1 times as long too, its half would be 0.59.
+// Runs as fast as each other: the low end of the speedup decides, where the dense run takes less.
+// Its link of 0.5 s takes up to e^1 times as long, and never less. The other term may take e^-0.9
+// times 0.5 s, 0.30 s less.
 TEST_CASE("A part of physics that may only take longer moves a run to one side alone",
           "[verdict]") {
   ForecastDoubt doubt = sure(1);

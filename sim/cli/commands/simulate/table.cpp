@@ -84,7 +84,7 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
     add("scaling efficiency",
         fixed(100 * *forecast.scaling_efficiency, 1) + " %" +
             (*forecast.scaling_efficiency <= 1
-                 ? (plan.ranks() == 1 ? " (the rest is software's: there is one GPU)" : "")
+                 ? (plan.ranks() == 1 ? " (beside one GPU's own time: there is one GPU)" : "")
              : plan.kind_factor < 1
                  ? " (the measured runs that the stack was learned from were as fast)"
                  : " (one GPU alone updates all parameters, here each updates its part only)"));
