@@ -282,7 +282,7 @@ class Verdicts(unittest.TestCase):
 
         self.assertTrue(doctored(OPEN, YES))
         self.assertTrue(doctored(": measure ", ": buy "))
-        self.assertTrue(doctored("By physics alone gaussian is faster", "By physics alone gaussian pays"))
+        self.assertTrue(doctored("physics alone gaussian is faster", "physics alone gaussian pays"))
         self.assertTrue(complaints_of_breakeven(document, table.replace(OPEN, YES)))
         broken = copy.deepcopy(document)
         broken["results"][0]["surely_pays"] = broken["results"][0]["cannot_be_told"]
