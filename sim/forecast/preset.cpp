@@ -507,8 +507,8 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
     words += "; computing in " + types;
   if (scenario.work_of_launching < 1)
     words +=
-        "; the GPU waits for its host, which launches kernels for 0.1 ms a tensor (PyTorch "
-        "without graphs)";
+        "; the GPU waits for its host to launch kernels (0.1 ms a tensor or less: PyTorch without "
+        "graphs)";
   if (scenario.compresses()) words += compressing_words(request);
   if (request.shares_by_flops)
     words += "; no trace is there: --compute-seconds is shared out by the model's " +

@@ -85,7 +85,8 @@ int breakeven(int argc, const char* const* argv) {
     answer.seed = asked.request.count_spread > 0 ? Json(asked.request.seed) : Json();
     deliver(flags, files.inputs(), engines_of(answers, map), answer);
     note_own_fit(flags, contestants.front());
-    note_assumed(flags, contestants.front().estimates.physics.request, files);
+    const Estimates& first = contestants.front().estimates;
+    note_assumed(flags, (first.fitted ? *first.fitted : first.physics).request, files);
     note_trace_evidence(flags, asked.request, files);
     note_cpus_trace(flags, {asked.request}, files);
     note_usual_cluster(flags, asked.request);

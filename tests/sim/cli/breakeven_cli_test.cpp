@@ -94,6 +94,15 @@ TEST_CASE("a compressor that may lose does not surely pay where it sends more", 
   }
 }
 
+TEST_CASE("breakeven says what it assumes, for several compressors too", "[cli]") {
+  const Ran ran = gradcast_with({"breakeven", "--preset=today", "--model=resnet-50",
+                                 "--cluster=10gbe", "--nodes=8", "--compressor=topk,dgc",
+                                 "--over=nic-bandwidth", "--engine=analytic"});
+  REQUIRE(ran.exit_code == 0);
+  CHECK_THAT(ran.err, Contains("assumed, where nothing varies it: PyTorch DDP on NCCL") &&
+                          Contains("compressing by gradcast's kernels"));
+}
+
 // Checks the claim of the answer with `simulate`.
 TEST_CASE("1 % beside a bandwidth that breaks even, simulate names another winner", "[cli]") {
   const Json document = answered({"--compressor", "dgc", "--over", "nic-bandwidth", "--engine",
