@@ -314,9 +314,9 @@ BytesPerSecond gpu_memory_of(const Request& request, const Scenario& scenario,
 /// reach 0.63 on A100 (llm.c), and 0.73 where what they compute twice counts too (MPT of 7b).
 constexpr double kMostOfArithmetic = 0.75;
 
-/// A host takes so long to launch a network's kernels by PyTorch, for each tensor:
-/// ResNet-50 and ResNet-101 at batch 32 took a GH200 143 and 129 us a tensor, whose GPU needs half
-/// of that or less (traces/unseen-trainings.csv).
+/// A host takes so long to launch a network's kernels by PyTorch, for each tensor. Assumed: at
+/// batch 32 ResNet-50 and ResNet-101 took a GH200 143 and 129 us a tensor, its own work in TF32
+/// included (traces/unseen-trainings.csv).
 constexpr Seconds kLaunchesOfTensor{100e-6};
 
 /// What bounds one GPU's iteration where nobody measured it: arithmetic from below, and launches of

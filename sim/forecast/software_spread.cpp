@@ -244,8 +244,8 @@ constexpr double kOldDeviationAbove = 0.05;
 /// (traces/unseen-trainings.csv).
 constexpr double kCarriedOverDeviationToAmd = 0.6;
 
-/// Deviation of the time that a host takes to launch an iteration's kernels: it took a GH200 1.3
-/// and 1.4 times what is forecast. Graphs of kernels take none of it. Assumed.
+/// Deviation of the time that a host takes to launch an iteration's kernels. Graphs of kernels take
+/// none of it. Assumed.
 constexpr double kLaunchesDeviation = 0.2;
 
 /// By it the draws know the term that is of compute.
