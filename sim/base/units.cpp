@@ -115,7 +115,7 @@ FlopsPerSecond parse_flop_rate(std::string_view text) {
 
 Seconds parse_time(std::string_view text) {
   constexpr std::string_view kExample = "25us";
-  // Of micro there are two characters beside the "u": the sign, and the Greek letter.
+  // Micro has two characters beside the "u": the sign, and the Greek letter.
   static constexpr Prefix kUnits[] = {{"s", 1},     {"ms", 1e-3},      {"us", 1e-6},
                                       {"ns", 1e-9}, {"\u00b5s", 1e-6}, {"\u03bcs", 1e-6}};
   const auto [number, unit] = split(text, "a time", kExample);

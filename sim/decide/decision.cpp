@@ -253,7 +253,7 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
     break;
   }
   rank(decision.ranked);
-  // Where today's run does not fit in memory, what does comes first, and can be measured.
+  // Options that fit come first where today's run does not: they can be made, and measured.
   if (exceeds_memory(decision, decision.memory.total())) {
     for (WeighedOption& each : decision.ranked)
       if (each.verdict.measure == run_with("dense")) each.verdict.measure = run_with("this change");

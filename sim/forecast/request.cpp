@@ -319,8 +319,8 @@ constexpr double kMostOfArithmetic = 0.75;
 /// included (traces/unseen-trainings.csv).
 constexpr Seconds kLaunchesOfTensor{100e-6};
 
-/// What bounds one GPU's iteration where nobody measured it: arithmetic from below, and launches of
-/// kernels at a batch below the trace's, or on a GPU of another speed. The trace's host launched
+/// Bounds one GPU's iteration where nobody measured it: by arithmetic, and by launches of kernels
+/// at a batch below the trace's, or on a GPU of another speed. The trace's host launched
 /// them within its iteration.
 void bound_compute(Scenario& scenario, const Request& request, const DataFiles& files) {
   if (!request.today || request.payload || request.compute || !files.has(kDevices, "devices"))

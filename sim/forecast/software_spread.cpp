@@ -239,7 +239,8 @@ constexpr double kCarriedOverDeviationByPrecision = 0.65;
 
 /// Deviation above a V100's fp32 of 2019: few take longer today. Assumed.
 constexpr double kOldDeviationAbove = 0.05;
-/// The same of AMD's GPUs, whose software reaches less of their data sheets. On a MI300A ResNet-50
+/// Deviation above times that are carried over to AMD's GPUs, whose software reaches less of their
+/// data sheets. On a MI300A ResNet-50
 /// took 3.5 times as long in bf16 as is carried over, and GPT-2 3.7 times
 /// (traces/unseen-trainings.csv).
 constexpr double kCarriedOverDeviationToAmd = 0.6;

@@ -182,8 +182,8 @@ CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {
   return load;
 }
 
-/// What a compressor's calls take beside its kernels is the host's time. Engines divide a rank's
-/// steps by its GPU's speed, and a faster GPU has no faster host.
+/// A compressor's calls take the host's time beside their kernels. Engines divide a rank's steps by
+/// its GPU's speed, and a faster GPU has no faster host.
 CodecCorrection BucketCosts::beside_kernels() const {
   CodecCorrection its = scenario_.codec;
   for (Seconds CodecCorrection::*const time :

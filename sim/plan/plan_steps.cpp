@@ -103,7 +103,7 @@ Seconds PlanSteps::backward_time(std::size_t tensor, Gradient gradient) const {
   return alone + std::max(kernels, copying(scenario_.model->tensors[tensor].sum_bytes()));
 }
 
-/// What a host takes for a gradient tensor. Engines divide a rank's steps by its GPU's speed, and a
+/// The host's time for a gradient tensor. Engines divide a rank's steps by its GPU's speed, and a
 /// faster GPU has no faster host.
 Seconds PlanSteps::launching() const {
   return scenario_.cluster.per_tensor_overhead * scenario_.cluster.compute_speed;
