@@ -80,6 +80,16 @@ std::string far_compute_line(const Request& request, const TextFile& file, DataF
          " says of " + std::to_string(samples) + " samples: seconds, of one GPU alone?";
 }
 
+/// The line of a stated compute time that another speed than 1 divides; "" of others.
+std::string divided_compute_line(const Request& request, DataFiles& files) {
+  if (!request.compute) return "";
+  const double speed = cluster_of(request, files).compute_speed;
+  return speed == 1 ? ""
+                    : "--compute-seconds " + time_text(*request.compute) +
+                          " counts at a compute_speed of 1: at " + number_to_text(speed) +
+                          " it is " + time_text(*request.compute / speed);
+}
+
 /// The line of a request whose nodes have more GPUs than their file, where these share NVLink, and
 /// of one whose nodes are as small as hosts where the file's are racks; "" of others.
 std::string gpus_of_node_line(const Request& request, DataFiles& files) {
@@ -276,6 +286,9 @@ void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& 
                       "' has no trace: --compute-seconds is shared out by its " + kByFlops +
                       "; --trace names a trace" +
                       (request.batch ? "" : "; a batch of 1 is taken: --batch says yours"));
+  DataFiles others = files.beside();  // no answer rests on them
+  if (const std::string line = divided_compute_line(request, others); !line.empty())
+    flags.note(line);
   const TextFile& trace = files.read(kIterationTraces, request.trace_name(), request.folder);
   const std::string evidence = comment_value(trace, "evidence");
   if (evidence.starts_with("derived"))

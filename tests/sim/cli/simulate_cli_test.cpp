@@ -269,6 +269,17 @@ TEST_CASE("a V100's times of 2019 may be a third of that today, and what was typ
   CHECK(reach({"--compute-seconds", "0.46s"}) > 0.9);
 }
 
+TEST_CASE("a note says what a typed time is at another speed", "[simulate]") {
+  const auto notes = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"simulate", "--preset", "today", "--model", "resnet-50", "--nodes",
+                               "1", "--engine", "analytic", "--compute-seconds", "0.2s"});
+    return gradcast_with(more).err;
+  };
+  CHECK_THAT(notes({"--compute-speed", "2"}),
+             Contains("--compute-seconds 0.2000 s counts at a compute_speed of 1: at 2 it is "));
+  CHECK_THAT(notes({}), !Contains("compute_speed"));
+}
+
 TEST_CASE("a note says that the times of a CPU are not scaled to the cluster's GPU", "[simulate]") {
   TemporaryFolder folder;
   const auto with_device = [&](const std::string& device) {
